@@ -32,8 +32,9 @@ pub use baseline::{
     trials_of_baselines, write_accepted_answers, write_baseline,
 };
 pub use comparison::{
-    CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
-    SuiteComparison, answer_pairs, answer_pairs_with_accepted, judges_of, pooled, retain_cases_of,
+    CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers,
+    SliceComparison, SuiteComparison, UnknownTrials, answer_pairs, answer_pairs_with_accepted, judges_of, pooled,
+    retain_cases_of,
 };
 pub use evalsuite_records::run_data::{
     comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,

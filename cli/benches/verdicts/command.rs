@@ -67,10 +67,21 @@ fn command(output: &Path, arguments: &[&str]) -> Output {
 }
 
 fn said(output: &Path, arguments: &[&str]) -> Said {
-    let done = command(output, &[arguments, &["--format", "json"]].concat());
-    let parsed: Value = serde_json::from_slice(&done.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
+    let (status, parsed) = json(output, arguments);
     let suite = parsed["suites"][0].clone();
     let verdict = suite["verdict"].as_str().expect("the suite has a verdict").to_owned();
-    Said { verdict, status: done.status.code().unwrap_or(-1), suite, comparison: parsed }
+    Said { verdict, status, suite, comparison: parsed }
+}
+
+/// `cargo evalsuite health` in an output directory.
+pub(crate) fn health(output: &Path) -> Value {
+    json(output, &["health"]).1
+}
+
+/// The exit status of the command, and what it prints as JSON.
+fn json(output: &Path, arguments: &[&str]) -> (i32, Value) {
+    let done = command(output, &[arguments, &["--format", "json"]].concat());
+    let parsed = serde_json::from_slice(&done.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
+    (done.status.code().unwrap_or(-1), parsed)
 }

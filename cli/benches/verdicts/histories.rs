@@ -11,7 +11,7 @@ use fastrand::Rng;
 
 use super::agent::{Rates, Trials};
 use super::command::evalsuite;
-use super::run_files::{Case, write_run_of_package};
+use super::run_files::{Case, SuiteFiles, write_record};
 use super::tables::{repeat_as_accepted, simulate};
 
 /// Cases of the suite.
@@ -107,7 +107,10 @@ impl Suite {
                 record.baseline = of(record).expect("a baseline");
             }
         };
-        let records = write_run_of_package("simulated", &self.output(), id, None, trials, &cases, judge);
+        let output = self.output();
+        let files = SuiteFiles { output: &output, id, name: "simulated", package: "simulated" };
+        let records = files.write(trials, &cases, judge);
+        write_record(&output, id, None, &["simulated"]);
         Ran {
             is_red: records.iter().any(CaseRecord::fails_test),
             repeated: cases.iter().map(|case| case.confirming.len()).sum(),

@@ -5,10 +5,13 @@
 //! said so; `docs/reports.md` quotes them. Seeds are fixed: the same call prints the same tables.
 
 mod agent;
+mod alike;
 mod bounds;
 mod command;
+mod errors;
 mod histories;
 mod intervals;
+mod judges;
 mod reruns;
 mod run_files;
 mod sequential;

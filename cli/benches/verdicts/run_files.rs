@@ -1,7 +1,7 @@
 //! Run directories of made-up agents.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{
     CaseRecord, GitState, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
@@ -15,6 +15,8 @@ use super::agent::Trials;
 pub(crate) struct Case {
     /// Whether each planned trial passed.
     pub(crate) trials: Vec<bool>,
+    /// Number of further planned trials, which ended in an error.
+    pub(crate) errors: usize,
     /// Whether each trial passed that repeated the case.
     pub(crate) confirming: Vec<bool>,
     /// Its values of the keys `group` and `part` of the metadata.
@@ -34,55 +36,67 @@ pub(crate) fn write_run(output: &Path, id: &str, trials: Trials, cases: &[Case])
 
 /// Writes a run of a suite at a commit, without changed files.
 pub(crate) fn write_run_of(output: &Path, id: &str, commit: Option<&str>, trials: Trials, cases: &[Case]) {
-    write_run_of_package("", output, id, commit, trials, cases, |_| ());
+    SuiteFiles { output, id, name: "simulated", package: "" }.write(trials, cases, |_| ());
+    write_record(output, id, commit, &["simulated"]);
 }
 
-/// Writes a run of a suite of a package, with records that are completed first; returns these.
-pub(crate) fn write_run_of_package(
-    package: &str,
-    output: &Path,
-    id: &str,
-    commit: Option<&str>,
-    trials: Trials,
-    cases: &[Case],
-    complete: impl Fn(&mut CaseRecord),
-) -> Vec<CaseRecord> {
-    let directory = output.join("runs").join(id);
-    let suite = directory.join("suites").join("simulated");
-    let mut suite_record = SuiteRecord::new();
-    suite_record.name = "simulated".to_owned();
-    suite_record.package = package.to_owned();
-    let mut records = Vec::new();
-    for (number, case) in cases.iter().enumerate() {
-        let mut record = case_record(number, case, trials);
-        record.run_id = id.to_owned();
-        complete(&mut record);
-        suite_record.tests.push(SuiteTest::new("simulated", &record.test_name, &record.case_id));
-        let directory = suite.join("cases").join(&record.case_key);
-        write(&directory.join("case.json"), &record);
-        if let Some([group, part]) = case.group {
-            let mut trial = TrialRecord::of_case(record.clone());
-            trial.metadata.insert("group".to_owned(), group.to_string().into());
-            trial.metadata.insert("part".to_owned(), part.to_string().into());
-            for summary in &record.trials {
-                write(&directory.join(&summary.path), &trial);
-            }
-        }
-        records.push(record);
-    }
-    write(&suite.join("suite.json"), &suite_record);
+/// Writes the record of a run of these suites.
+pub(crate) fn write_record(output: &Path, id: &str, commit: Option<&str>, suites: &[&str]) {
     let mut run = RunRecord::new();
     run.run_id = id.to_owned();
     run.started_at = "2026-11-22T14:25:50.464Z".to_owned();
     run.git = commit.map(|commit| GitState::new(commit, false));
-    run.suites = vec![SuiteRun::new("simulated", "simulated", 1)];
-    write(&directory.join("run.json"), &run);
-    records
+    run.suites = suites.iter().map(|suite| SuiteRun::new(*suite, *suite, 1)).collect();
+    write(&output.join("runs").join(id).join("run.json"), &run);
+}
+
+/// A suite of a run.
+pub(crate) struct SuiteFiles<'a> {
+    pub(crate) output: &'a Path,
+    /// Id of the run.
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    /// The package of the suite; empty if none is needed.
+    pub(crate) package: &'a str,
+}
+
+impl SuiteFiles<'_> {
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.output.join("runs").join(self.id).join("suites").join(self.name)
+    }
+
+    /// Writes the suite, with records that are completed first; returns these.
+    pub(crate) fn write(&self, trials: Trials, cases: &[Case], complete: impl Fn(&mut CaseRecord)) -> Vec<CaseRecord> {
+        let Self { id, name, package, .. } = *self;
+        let suite = self.directory();
+        let mut suite_record = SuiteRecord::new();
+        suite_record.name = name.to_owned();
+        suite_record.package = package.to_owned();
+        let mut records = Vec::new();
+        for (number, case) in cases.iter().enumerate() {
+            let mut record = case_record(number, case, trials);
+            (record.run_id, record.suite) = (id.to_owned(), name.to_owned());
+            complete(&mut record);
+            suite_record.tests.push(SuiteTest::new("simulated", &record.test_name, &record.case_id));
+            let directory = suite.join("cases").join(&record.case_key);
+            write(&directory.join("case.json"), &record);
+            if let Some([group, part]) = case.group {
+                let mut trial = TrialRecord::of_case(record.clone());
+                trial.metadata.insert("group".to_owned(), group.to_string().into());
+                trial.metadata.insert("part".to_owned(), part.to_string().into());
+                for summary in &record.trials {
+                    write(&directory.join(&summary.path), &trial);
+                }
+            }
+            records.push(record);
+        }
+        write(&suite.join("suite.json"), &suite_record);
+        records
+    }
 }
 
 fn case_record(number: usize, case: &Case, trials: Trials) -> CaseRecord {
     let mut record = CaseRecord::new();
-    record.suite = "simulated".to_owned();
     record.case_id = format!("case-{number:03}");
     record.case_key = format!("case-{number:03}-00000000");
     record.case_digest = format!("{number:064x}");
@@ -100,14 +114,17 @@ fn case_record(number: usize, case: &Case, trials: Trials) -> CaseRecord {
     let (passed, failed) = (count(true), count(false));
     record.outcome = match record.rule {
         Rule::Every if failed > 0 => Status::Failed,
+        _ if case.errors > 0 => Status::Error,
         _ if passed > 0 => Status::Passed,
         _ => Status::Failed,
     };
     (record.passed, record.completed, record.planned) = (passed, passed + failed, trials.planned() as u32);
-    record.truncated = record.completed < record.planned;
-    record.mean = Some(f64::from(passed) / f64::from(passed + failed));
+    record.errors = case.errors as u32;
+    record.truncated = record.completed + record.errors < record.planned;
+    record.mean = (record.completed > 0).then(|| f64::from(passed) / f64::from(passed + failed));
     record.trials = case.trials.iter().enumerate().map(|(index, passes)| summary(index, *passes)).collect();
-    let first = case.trials.len();
+    record.trials.extend((case.trials.len()..case.trials.len() + case.errors).map(error));
+    let first = record.trials.len();
     record.confirming =
         case.confirming.iter().enumerate().map(|(index, passes)| summary(first + index, *passes)).collect();
     record
@@ -122,7 +139,13 @@ fn summary(index: usize, passes: bool) -> TrialSummary {
     summary
 }
 
-fn write(file: &Path, record: &impl Serialize) {
+fn error(index: usize) -> TrialSummary {
+    let mut error = summary(index, false);
+    (error.outcome, error.score) = (Status::Error, None);
+    error
+}
+
+pub(crate) fn write(file: &Path, record: &impl Serialize) {
     fs::create_dir_all(file.parent().expect("it is in a directory")).expect("the directory can be made");
     let text = evalsuite_schema::json::to_string(record).expect("records are JSON");
     fs::write(file, text).expect("the file can be written");

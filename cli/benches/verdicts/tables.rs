@@ -10,7 +10,7 @@ use fastrand::Rng;
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
 use super::run_files::{Case, write_run};
-use super::{bounds, histories, intervals, reruns, sequential};
+use super::{alike, bounds, errors, histories, intervals, judges, reruns, sequential};
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -28,6 +28,16 @@ pub(crate) const TABLES: &[Table] = &[
         name: "clusters",
         about: "an agent that has not changed; cases of a cluster come out alike",
         print: clusters,
+    },
+    Table {
+        name: "alike",
+        about: "an agent that has not changed; trials of a case in a run resemble each other",
+        print: alike::print,
+    },
+    Table {
+        name: "errors",
+        about: "an agent that has not changed or is worse; trials end in an error",
+        print: errors::print,
     },
     Table { name: "power", about: "an agent that has become worse", print: power },
     Table { name: "histories", about: "an agent that has not changed, over thirty runs", print: histories::print },
@@ -64,6 +74,7 @@ pub(crate) const TABLES: &[Table] = &[
         about: "bounds of scores, and gates on rates, with agents near the limit",
         print: bounds::print,
     },
+    Table { name: "judges", about: "judges that have not changed, or agree less with people", print: judges::print },
 ];
 
 /// Runs simulations on all processors; each has a number of its own.
@@ -143,10 +154,11 @@ pub(crate) fn share<T>(of: &[T], is_meant: impl Fn(&T) -> bool) -> f64 {
     100.0 * of.iter().filter(|one| is_meant(one)).count() as f64 / of.len() as f64
 }
 
-fn print_verdicts(label: &str, said: &[Said]) {
+pub(crate) fn print_verdicts(label: &str, said: &[Said], further: Option<f64>) {
     let of = |verdict: &str| share(said, |said| said.is(verdict));
+    let further = further.map(|share| format!(" {share:.1} % |")).unwrap_or_default();
     println!(
-        "| {label} | {:.1} % | {:.1} % | {:.1} % | {:.1} % |",
+        "| {label} | {:.1} % | {:.1} % | {:.1} % | {:.1} % |{further}",
         of("regressed"),
         of("improved"),
         of("unchanged") + of("same"),
@@ -168,7 +180,7 @@ fn unchanged(simulations: usize) {
                 let rates = rates.draw(count, random);
                 [cases(&rates, all, random), cases(&rates, all, random)]
             });
-            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said, None);
         }
     }
 }
@@ -185,7 +197,7 @@ fn repeated(simulations: usize) {
                 repeat(&base, &mut run, &rates, random);
                 [base, run]
             });
-            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said, None);
         }
     }
 }
@@ -205,7 +217,7 @@ fn early(simulations: usize) {
                 let rates = rates.draw(50, random);
                 [cases(&rates, base, random), cases(&rates, run, random)]
             });
-            print_verdicts(&format!("{name} | {base_label} | {run_label}"), &said);
+            print_verdicts(&format!("{name} | {base_label} | {run_label}"), &said, None);
         }
     }
 }
@@ -225,7 +237,7 @@ fn slices(simulations: usize) {
                 let rates = rates.draw(100, random);
                 [0, 1].map(|_| grouped(cases(&rates, all, random), 1, count))
             });
-            print_verdicts(&format!("{name} | {count} | {trials}"), &said);
+            print_verdicts(&format!("{name} | {count} | {trials}"), &said, None);
         }
     }
 }
@@ -246,7 +258,7 @@ fn clusters(simulations: usize) {
                     grouped(alike, size, 5)
                 })
             });
-            print_verdicts(&format!("{name} | {size} | {trials} | {}", if by { "5" } else { "none" }), &said);
+            print_verdicts(&format!("{name} | {size} | {trials} | {}", if by { "5" } else { "none" }), &said, None);
         }
     }
 }
@@ -267,9 +279,11 @@ fn power(simulations: usize) {
             [base, run]
         })
     };
-    for (label, others, trials, repeats, count) in [
+    let hundred = [
         ("one case broke | always 1", Rates::All(1.0), 5, false, 1),
+        ("one case broke | always 1", Rates::All(1.0), 4, false, 1),
         ("one case broke | always 1", Rates::All(1.0), 3, false, 1),
+        ("two cases broke | always 1", Rates::All(1.0), 3, false, 2),
         ("one case broke, repeated | always 1", Rates::All(1.0), 1, true, 1),
         ("two cases broke, repeated | always 1", Rates::All(1.0), 1, true, 2),
         ("one case broke, repeated | 1 or 0", Rates::PassOrFail, 1, true, 1),
@@ -278,8 +292,11 @@ fn power(simulations: usize) {
         ("one case broke | 20 % at 0.5", Rates::StableBut(0.2, 0.5), 10, false, 1),
         ("one case broke | all 0.98", Rates::All(0.98), 5, false, 1),
         ("one case broke, repeated | all 0.98", Rates::All(0.98), 1, true, 1),
-    ] {
-        print_verdicts(&format!("{label} | 100 | {trials}"), &broken(others, 100, trials, repeats, count));
+    ];
+    let thirty = [3, 4, 10].map(|trials| ("one case broke | always 1", Rates::All(1.0), trials, false, 1));
+    let designs = hundred.into_iter().map(|design| (100, design)).chain(thirty.map(|design| (30, design)));
+    for (cases, (label, others, trials, repeats, count)) in designs {
+        print_verdicts(&format!("{label} | {cases} | {trials}"), &broken(others, cases, trials, repeats, count), None);
     }
     for (name, rates) in POPULATIONS {
         for (count, trials) in [(100, 1), (100, 3), (100, 5), (30, 5)] {
@@ -289,7 +306,7 @@ fn power(simulations: usize) {
                 let worse: Vec<f64> = rates.iter().map(|rate| f64::max(rate - 0.1, 0.0)).collect();
                 [cases(&rates, all, random), cases(&worse, all, random)]
             });
-            print_verdicts(&format!("every case by 0.1 | {name} | {count} | {trials}"), &said);
+            print_verdicts(&format!("every case by 0.1 | {name} | {count} | {trials}"), &said, None);
         }
     }
 }

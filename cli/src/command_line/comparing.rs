@@ -10,7 +10,8 @@ use super::OutputFormat;
 /// mean difference of the scores with its 95% interval, the p-value of a permutation test, the noise (the range of differences that chance
 /// causes in 95 of 100 comparisons), and the cases that changed. If several suites and targets are compared, the p-value of each has to be
 /// smaller; the p-values of slices are corrected for their number (Holm). Exit status: 0 without a regression, 1 with a regression, 2 if a run does not exist or cannot be
-/// compared, 4 if fewer than six cases can be compared or more than a tenth of them have no result.
+/// compared, 4 if fewer than six cases can be compared, more than a tenth of them have no result, or the verdict depends on trials
+/// that ended in an error.
 ///
 /// With --judge, a judge compares the two recorded answers of each case. It is asked twice, with the answers in both orders. An answer
 /// wins if it is better both times; otherwise the case is a tie. A win rate significantly below one half is a regression. If the order
@@ -104,9 +105,21 @@ pub(crate) struct ComparisonArguments {
     /// Largest acceptable loss of the mean score, 0 to 1: the comparison succeeds only if the loss is shown to be smaller
     #[arg(long, value_name = "M")]
     pub(crate) margin: Option<f64>,
-    /// Maximum number of cases per suite that have a result in the earlier run and end in an error in this run
+    /// Maximum number of cases per suite that have a result in the earlier run and end in an error in this run, for errors to be ignored;
+    /// with more, the comparison is decided only if the verdict is the same whether the trials in error failed or passed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) allow_errors: usize,
+    /// What counts as one observation: `trial`, if the trials of a case within one run are independent; `case`, if they resemble each
+    /// other (a response cache, one seed per run). By default, trials do unless the results show that they resemble each other
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(crate) unit: Option<UnitOfComparison>,
+}
+
+/// What counts as one observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnitOfComparison {
+    Trial,
+    Case,
 }
 
 /// Accept the results of a run as the baseline of its suites

@@ -11,7 +11,7 @@ mod writing;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::comparing::{Accept, ComparisonArguments, Diff, DiffFormat, Gate};
+pub(crate) use self::comparing::{Accept, ComparisonArguments, Diff, DiffFormat, Gate, UnitOfComparison};
 pub(crate) use self::keeping::{Clean, Finish, Merge};
 pub(crate) use self::looking::{Health, List, PrintedReport, Report, ReportedCases, Show};
 pub(crate) use self::new::{

@@ -11,12 +11,12 @@ use evalsuite_diagnostics::terminal;
 use evalsuite_records::record::{AnswerPair, Baseline};
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
-    CaseData, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs,
+    CaseData, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, RunData, SliceKey, answer_pairs,
     answer_pairs_with_accepted, comparable_of_commit, earlier_comparable, judges_of, pooled, retain_cases_of,
     runs_of_same_agent,
 };
 
-use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
+use crate::command_line::{ComparisonArguments, Diff, DiffFormat, UnitOfComparison};
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
@@ -319,6 +319,10 @@ pub(crate) fn options(arguments: &ComparisonArguments) -> Result<CompareOptions>
     let mut options = CompareOptions::new();
     options.cluster_by.clone_from(&arguments.cluster_by);
     options.allowed_errors = arguments.allow_errors;
+    options.unit = arguments.unit.map(|unit| match unit {
+        UnitOfComparison::Trial => ComparisonUnit::Trial,
+        UnitOfComparison::Case => ComparisonUnit::Case,
+    });
     if let Some(margin) = arguments.margin {
         if !(0.0..=1.0).contains(&margin) {
             return Err(CliError::new(format!("--margin must be between 0 and 1, and is {margin}")));

@@ -228,7 +228,9 @@ function versus(past) {
     it.pairs > 0 && `score ${signed(it.difference, (value) => value.toFixed(3))}`,
     it.interval && el('span', { class: 'muted', title: '95 % interval of the mean difference' }, ` [${it.interval.map((end) => signed(end, (value) => value.toFixed(3))).join(', ')}], p ${it.pValue.toFixed(3)}, ${plural(it.pairs, 'case')}`),
     it.errors > 0 && `, ${it.errors === 1 ? '1 ends' : `${count(it.errors)} end`} in an error now`,
-    it.missing > 0 && el('span', { class: 'muted' }, `, ${count(it.missing)} without a result`));
+    it.missing > 0 && el('span', { class: 'muted' }, `, ${count(it.missing)} without a result`),
+    it.unknown && el('div', { class: 'muted' }, `errors: ${it.unknown}`),
+    it.unit && el('div', { class: 'muted' }, it.unit));
   return el('div', { class: 'versus' },
     el('div', {}, el('span', { class: `verdict ${suites[0].verdict}` }, VERDICTS[suites[0].verdict]), el('span', { class: 'muted' }, ` against ${past.label}`)),
     past.counted.map((runs) => el('div', { class: 'muted' }, runs)),

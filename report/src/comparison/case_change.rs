@@ -90,8 +90,8 @@ impl CaseChange {
         tested: Option<(ChangeKind, f64)>,
     ) -> Option<Self> {
         let (kind, p_value) = match (pair, tested) {
-            _ if pair.is_error_now() => (ChangeKind::Error, None),
             (Pair::Both(..), Some((kind, p_value))) => (kind, Some(p_value)),
+            _ if pair.is_error_now() => (ChangeKind::Error, None),
             (Pair::Both(base, run), None) => (differs(&base.record, standard, &run.record, scores)?, None),
             (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
             (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),

@@ -78,11 +78,16 @@ fn cells(judged: &JudgedAnswers) -> String {
     .join(" | ")
 }
 
-/// The cases of a suite that were judged or changed.
+/// Errors and the unit of a suite, and its cases that were judged or changed.
 fn listed(suite: &SuiteComparison) -> String {
+    let notes = [("errors", suite.unknown_text()), ("unit", suite.unit_text())];
+    let notes = notes.into_iter().filter_map(|(label, text)| Some((label, text?)));
     let judged = suite.judged.iter().flat_map(JudgedAnswers::lines_of_cases);
-    let lines: Vec<String> =
-        judged.chain(suite.lines_of_changes()).map(|(label, text)| format!("- {label}: {}\n", escape(&text))).collect();
+    let lines: Vec<String> = notes
+        .chain(judged)
+        .chain(suite.lines_of_changes())
+        .map(|(label, text)| format!("- {label}: {}\n", escape(&text)))
+        .collect();
     if lines.is_empty() {
         return String::new();
     }

@@ -18,11 +18,11 @@ impl Differences {
     }
 }
 
-/// The probability of a difference at least as large in its direction.
-pub(super) fn p_value(difference: f64, test: ExchangeTest) -> f64 {
+/// The probability of a difference at least as large in its direction, by the tests that it is worse and that it is better.
+pub(super) fn p_value(difference: f64, [worse, better]: [ExchangeTest; 2]) -> f64 {
     match difference {
-        difference if difference < 0.0 => test.at_most,
-        difference if difference > 0.0 => test.at_least,
+        difference if difference < 0.0 => worse.at_most,
+        difference if difference > 0.0 => better.at_least,
         _ => 1.0,
     }
 }
@@ -50,9 +50,9 @@ pub struct SliceComparison {
 }
 
 impl SliceComparison {
-    pub(super) fn new((key, value): (String, String), differences: &Differences, test: ExchangeTest) -> Self {
+    pub(super) fn new((key, value): (String, String), differences: &Differences, tests: [ExchangeTest; 2]) -> Self {
         let difference = mean(&differences.values);
-        let p_value = p_value(difference, test);
+        let p_value = p_value(difference, tests);
         Self {
             key,
             value,

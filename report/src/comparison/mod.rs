@@ -2,6 +2,8 @@
 
 mod answers;
 mod case_change;
+mod compared;
+mod evidence;
 mod groups;
 mod judged;
 mod levels;
@@ -12,6 +14,7 @@ mod pairing;
 mod pooled;
 mod suite;
 mod text;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +32,7 @@ use crate::statistics::holm;
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
+pub use self::evidence::ComparisonUnit;
 use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
@@ -37,6 +41,7 @@ pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
 pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;
+pub use self::verdict::UnknownTrials;
 
 /// Share of missing pairs above which a comparison says nothing.
 const MOST_MISSING: f64 = 0.1;
@@ -53,8 +58,12 @@ pub struct CompareOptions {
     pub cluster_by: Option<String>,
     /// How much worse the run may be, as a share of the score: it is accepted only if the lower end of the interval is above `−margin`.
     pub margin: Option<f64>,
-    /// How many cases of a suite and target may end in an error that had a result in the base. More are no success.
+    /// How many cases of a suite and target may end in an error that had a result in the base. Trials that ended in an error are then left
+    /// out. With more, the comparison is decided only if the verdict is the same whether these trials had passed or failed.
     pub allowed_errors: usize,
+    /// What counts as one observation; `None`: a trial, unless the results show that the trials of a case within one run resemble
+    /// each other.
+    pub unit: Option<ComparisonUnit>,
     /// Whether cases that are not in the run are left out, as after a run of chosen cases; else they are missing results.
     pub only_cases_of_run: bool,
     /// Keys whose values are compared by themselves, in every suite and target.
@@ -105,6 +114,13 @@ impl CompareOptions {
         self
     }
 
+    /// Sets what counts as one observation.
+    #[must_use]
+    pub fn with_unit(mut self, unit: ComparisonUnit) -> Self {
+        self.unit = Some(unit);
+        self
+    }
+
     /// Sets how much worse the run may be, 0 to 1.
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
@@ -146,7 +162,7 @@ pub enum ComparisonVerdict {
     Improved,
     /// There is no evidence of a change.
     Unchanged,
-    /// There are too few pairs, too many are missing, or cases end in an error that had a result.
+    /// There are too few pairs, too many are missing, or trials ended in an error and the verdict depends on how they would have ended.
     Undecided,
     /// The run is worse, or not shown to be within the margin.
     Regressed,

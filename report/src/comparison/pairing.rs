@@ -51,6 +51,15 @@ impl Pair<'_> {
         }
     }
 
+    /// Whether the case has a result in one of the runs, and ends in an error in the other one.
+    pub(super) fn is_hidden(&self) -> bool {
+        match self {
+            Self::NoResult(..) => self.is_error_now(),
+            Self::NoBase(base, run) => base.record.outcome == Status::Error && run.record.completed > 0,
+            _ => false,
+        }
+    }
+
     /// The case in base and run, as far as it is there.
     pub(super) fn cases(&self) -> [Option<&CaseData>; 2] {
         match *self {

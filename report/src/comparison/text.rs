@@ -8,7 +8,8 @@ use evalsuite_schema::decimal::at_least;
 
 use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
 use super::{
-    CaseChange, ChangeKind, Comparison, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison, SuiteComparison,
+    CaseChange, ChangeKind, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
+    SuiteComparison, UnknownTrials,
 };
 use crate::statistics::wilson_interval;
 
@@ -55,14 +56,21 @@ impl Comparison {
 impl fmt::Display for SuiteComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
-        if self.errors > 0 {
+        let now = (self.errors > 0).then(|| {
             let end = if self.errors == 1 { "ends" } else { "end" };
-            writeln!(f, "  errors   {} {end} in an error, and had a result before", counted(self.errors, "case"))?;
+            format!("{} {end} in an error, and had a result before", counted(self.errors, "case"))
+        });
+        let errors: Vec<String> = now.into_iter().chain(self.unknown_text()).collect();
+        if !errors.is_empty() {
+            writeln!(f, "  errors   {}", errors.join("; "))?;
         }
         writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
         writeln!(f, "  score    {}  p {}", signed(self.difference, self.interval), self.p_text())?;
         let noise = if self.noise > 0.0 { format!("; noise ±{:.3}", self.noise) } else { String::new() };
         writeln!(f, "  cases    {} compared, {} differ{noise}", self.pairs, self.differing)?;
+        if let Some(text) = self.unit_text() {
+            writeln!(f, "  unit     {text}")?;
+        }
         if self.first_trials > 0 {
             let cases = counted(self.first_trials, "case");
             writeln!(f, "  trials   only the first trial of {cases} whose trials stop early")?;
@@ -85,6 +93,25 @@ impl SuiteComparison {
         let is_near = self.p_value < 0.1 && self.p_value > self.level;
         let level = if is_near { format!(" (a change from {:.3} down)", self.level) } else { String::new() };
         format!("{:.3}{level}", self.p_value)
+    }
+
+    /// What counts as one observation, if it is not a trial, and why.
+    pub(crate) fn unit_text(&self) -> Option<String> {
+        let why = match self.is_unit_chosen {
+            true => "as requested".to_owned(),
+            false => format!("its trials within one run resemble each other (p {:.3})", self.alike_p),
+        };
+        (self.unit == ComparisonUnit::Case).then(|| format!("each case counts as one: {why}"))
+    }
+
+    /// Whether errors matter.
+    pub(crate) fn unknown_text(&self) -> Option<String> {
+        let UnknownTrials { trials, if_failed, if_passed } = self.unknown?;
+        let (trials, they) = (counted(trials, "trial"), if trials == 1 { "it" } else { "they" });
+        Some(match self.unknown?.agree() {
+            true => format!("{trials}: the verdict is the same whether {they} failed or passed"),
+            false => format!("{trials}: {if_failed} if {they} failed, {if_passed} if {they} passed"),
+        })
     }
 
     /// A line for each case that changed: what happened to it, its id and its numbers. Of many of one kind, the first ones.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_records::record::CalibrationRecord;
 use evalsuite_schema::decimal::at_least;
 
 use super::JudgeHealth;
-use crate::statistics::{mean, sign_flip_p_value};
+use crate::statistics::{holm, mean, sign_flip_p_value};
 
-/// p-value below which values have moved.
+/// Adjusted p-value up to which values or agreement have moved.
 const SIGNIFICANT: f64 = 0.05;
-/// The fall of κ that is drift.
-const KAPPA_FALL: f64 = 0.1;
+/// Fewest differences that can have a one-sided p-value of that size: 2⁻⁵. Two-sided, it is one more.
+const FEWEST: usize = 5;
 
 /// What was seen of a judge, the newest first.
 #[derive(Debug, Default)]
@@ -18,8 +19,35 @@ pub(super) struct Judge {
     models: Vec<String>,
     /// By digest of the prompt: the values of each run.
     values: BTreeMap<String, Vec<(String, Vec<f64>)>>,
-    /// Digest of the samples, and κ.
-    pub(super) kappas: Vec<(String, f64)>,
+    calibrations: Vec<Calibrated>,
+}
+
+/// A calibration with a judge.
+#[derive(Debug)]
+struct Calibrated {
+    /// Digest of the samples.
+    samples: String,
+    kappa: f64,
+    /// Whether the judge lets the same answers pass as the person, by id of the sample.
+    agrees: BTreeMap<String, bool>,
+}
+
+impl Calibrated {
+    /// For each sample of two calibrations, whether the judge agrees with the person only in this one, 1, or only in the older one, -1.
+    fn changes(&self, older: &Self) -> Vec<f64> {
+        let number = |agrees: bool| f64::from(u8::from(agrees));
+        self.agrees.iter().filter_map(|(id, now)| Some(number(*now) - number(*older.agrees.get(id)?))).collect()
+    }
+}
+
+/// One-sided p-value of a fall.
+fn fall_p_value(changes: &[f64]) -> f64 {
+    if changes.iter().sum::<f64>() < 0.0 { sign_flip_p_value(changes) / 2.0 } else { 1.0 }
+}
+
+/// The p-value, if as many differences could have a small one: without regard to their signs, so that it is no choice among results.
+fn testable(p_value: f64, differences: &[f64], fewest: usize) -> Option<f64> {
+    (differences.iter().filter(|difference| **difference != 0.0).count() >= fewest).then_some(p_value)
 }
 
 impl Judge {
@@ -37,7 +65,22 @@ impl Judge {
         }
     }
 
-    pub(super) fn finding(self, suite: &str, judge: String) -> JudgeHealth {
+    pub(super) fn add_calibration(&mut self, calibration: &CalibrationRecord) {
+        let Some(statistics) = &calibration.statistics else { return };
+        let passes = |score: f64| at_least(score, calibration.threshold);
+        let judged = calibration
+            .samples
+            .iter()
+            .filter_map(|sample| Some((sample.id.clone(), passes(sample.judge_score?) == passes(sample.human_score))));
+        self.calibrations.push(Calibrated {
+            samples: calibration.prompt_sha256.clone(),
+            kappa: statistics.kappa,
+            agrees: judged.collect(),
+        });
+    }
+
+    /// What is known of the judge, and the p-values that may show drift.
+    pub(super) fn finding(self, suite: &str, judge: String) -> (JudgeHealth, Vec<f64>) {
         let differences: Vec<f64> = self
             .values
             .values()
@@ -47,20 +90,36 @@ impl Judge {
             })
             .collect();
         let p_value = sign_flip_p_value(&differences);
-        let kappa = self.kappas.split_first().and_then(|((samples, newest), older)| {
-            let oldest = older.iter().rev().find(|(other, _)| other == samples)?;
-            Some((oldest.1, *newest))
+        let calibrated = self.calibrations.split_first().and_then(|(newest, older)| {
+            let oldest = older.iter().rev().find(|other| other.samples == newest.samples)?;
+            Some(((oldest.kappa, newest.kappa), newest.changes(oldest)))
         });
-        let has_fallen = kappa.is_some_and(|(oldest, newest)| at_least(oldest - newest, KAPPA_FALL));
-        JudgeHealth {
+        let fall = calibrated.as_ref().map(|(_, changes)| (fall_p_value(changes), changes));
+        let of_kappa = fall.and_then(|(p, changes)| testable(p, changes, FEWEST));
+        let tests = [testable(p_value, &differences, FEWEST + 1), of_kappa].into_iter().flatten().collect();
+        let health = JudgeHealth {
             suite: suite.to_owned(),
             judge,
-            is_drifting: self.models.len() > 1 || p_value < SIGNIFICANT || has_fallen,
+            is_drifting: self.models.len() > 1,
             models: self.models,
             prompts: differences.len(),
             difference: mean(&differences),
             p_value,
-            kappa,
-        }
+            kappa_p_value: fall.map(|(p, _)| p),
+            kappa: calibrated.as_ref().map(|(kappa, _)| *kappa),
+            adjusted_p: 1.0,
+        };
+        (health, tests)
     }
+}
+
+/// Adjusts the p-values of all judges for their number, and decides which judges drift.
+pub(super) fn adjusted(found: Vec<(JudgeHealth, Vec<f64>)>) -> impl Iterator<Item = JudgeHealth> {
+    let adjusted = holm(&found.iter().flat_map(|(_, tests)| tests.iter().copied()).collect::<Vec<_>>());
+    let mut adjusted = adjusted.into_iter();
+    found.into_iter().map(move |(mut judge, tests)| {
+        judge.adjusted_p = adjusted.by_ref().take(tests.len()).fold(1.0, f64::min);
+        judge.is_drifting |= judge.adjusted_p <= SIGNIFICANT;
+        judge
+    })
 }

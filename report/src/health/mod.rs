@@ -145,7 +145,13 @@ pub struct JudgeHealth {
     pub p_value: f64,
     /// Cohen's κ in the oldest and the newest calibration of the window with the same samples.
     pub kappa: Option<(f64, f64)>,
-    /// Whether its model has changed, its values have moved in one direction (p below 0.05), or κ has fallen by 0.1 or more.
+    /// One-sided p-value of as many fewer samples that it judges as people do in the newest of these calibrations (sign test), 0 to 1.
+    pub kappa_p_value: Option<f64>,
+    /// The smaller one of the two p-values, adjusted for the number of all that are computed for these judges (Holm); 1 where too little
+    /// differs.
+    pub adjusted_p: f64,
+    /// Whether its model has changed, or its values have moved in one direction or its agreement with people has fallen: `adjusted_p` is
+    /// at most 0.05.
     pub is_drifting: bool,
 }
 

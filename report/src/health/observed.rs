@@ -6,7 +6,7 @@ use evalsuite_records::record::{CalibrationRecord, CaseRecord, GraderRecord, Gra
 use evalsuite_schema::SuiteKind;
 
 use super::cases::{CaseRuns, Seen};
-use super::judges::Judge;
+use super::judges::{Judge, adjusted};
 use super::{Health, HealthOptions, UndecidedGrader};
 use crate::run_data::{RunData, SuiteData};
 
@@ -51,6 +51,7 @@ impl Observed {
 
     /// Adds what the runs say.
     pub(super) fn add_findings(self, options: &HealthOptions, health: &mut Health) {
+        let mut judges = Vec::new();
         for (name, suite) in self.0 {
             for (target, cases) in suite.targets {
                 health.suites.extend(cases.findings(&name, &target, suite.kind, options));
@@ -61,8 +62,9 @@ impl Observed {
                     health.undecided_graders.push(grader);
                 }
             }
-            health.judges.extend(suite.judges.into_iter().map(|(judge, asked)| asked.finding(&name, judge)));
+            judges.extend(suite.judges.into_iter().map(|(judge, asked)| asked.finding(&name, judge)));
         }
+        health.judges.extend(adjusted(judges));
     }
 }
 
@@ -133,10 +135,8 @@ impl Suite {
     }
 
     fn add_calibration(&mut self, calibration: &CalibrationRecord) {
-        let Some(statistics) = &calibration.statistics else { return };
         for judge in &calibration.judges {
-            let judge = self.judges.entry(judge.clone()).or_default();
-            judge.kappas.push((calibration.prompt_sha256.clone(), statistics.kappa));
+            self.judges.entry(judge.clone()).or_default().add_calibration(calibration);
         }
     }
 }

@@ -110,6 +110,7 @@ impl fmt::Display for JudgeHealth {
             let prompts = counted(self.prompts, "equal prompt");
             write!(f, "  {:+.3} on {prompts}, p {:.3}", self.difference, self.p_value)?;
         }
-        self.kappa.map_or(Ok(()), |(oldest, newest)| write!(f, "  κ {oldest:.2} -> {newest:.2}"))
+        let kappa = self.kappa.zip(self.kappa_p_value);
+        kappa.map_or(Ok(()), |((oldest, newest), p)| write!(f, "  κ {oldest:.2} -> {newest:.2}, p {p:.3}"))
     }
 }

@@ -70,6 +70,9 @@ fn compared(suite: &SuiteComparison) -> Value {
         "missing": suite.missing,
         // Cases that had a result and end in an error now.
         "errors": suite.errors,
+        // Whether each case counts as one, and what is said of trials in error; `null` if there is nothing to say.
+        "unit": suite.unit_text(),
+        "unknown": suite.unknown_text(),
         "difference": suite.difference,
         "interval": suite.interval,
         "pValue": suite.p_value,

@@ -1,5 +1,6 @@
 //! Statistics of rates and of paired differences. Everything random has a fixed seed: equal data give equal results.
 
+mod boschloo;
 mod exchange;
 mod holm;
 mod hypergeometric;
@@ -11,7 +12,7 @@ mod single_cases;
 mod tests;
 mod wilson;
 
-pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests};
+pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests, smallest_p_value};
 pub(crate) use self::holm::holm;
 pub(crate) use self::moments::{mean, standard_deviation};
 pub(crate) use self::permutation::sign_flip_p_value;

@@ -1,12 +1,17 @@
 //! Which cases of a suite changed, tested case by case, so that all of them together are wrong as seldom as one test may be.
 
+use std::collections::BTreeMap;
+
+use super::boschloo::Boschloo;
 use super::hypergeometric::tails;
 
 /// Rates of passing that are tried where a rate is not known.
 const RATES: u32 = 400;
+/// Cases above which it is taken to be impossible that chance makes as many look worse.
+const MOST_USED: usize = 20;
 
 /// The trials of a case in one run, passed and failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Series {
     /// Trials that passed.
     pub(crate) passed: u32,
@@ -17,7 +22,7 @@ pub(crate) struct Series {
 }
 
 /// When the trials of a case end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     /// After a number of trials that is known before.
     Planned,
@@ -29,7 +34,7 @@ pub(crate) enum End {
 
 /// What is known of a case from two runs, of which the second one may be worse. Whether it is better is asked with passed and failed
 /// exchanged, see [`reversed`](Self::reversed).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CaseTrials {
     pub(crate) base: Series,
     pub(crate) run: Series,
@@ -118,27 +123,20 @@ impl CaseTrials {
         [self.base.end, self.run.end] == [End::Planned; 2]
     }
 
-    /// Whether the numbers of trials were known before, so that Fisher's test is exact.
+    /// Whether the numbers of trials were known before, so that an exact test of two rates can be made.
     fn is_planned(self) -> bool {
         self.have_planned_ends() && self.confirmed + self.confirmed_better == 0 && !self.refuted
     }
 
-    /// The probabilities of Fisher's test that the case could have had with as many trials passed in both runs together, of those that
-    /// are at most as large as `level`: the largest one.
-    fn attainable(self, level: f64) -> f64 {
-        let Self { base, run, .. } = self;
-        let tails = tails(base.passed + run.passed, run.passed + run.failed, base.passed + base.failed);
-        tails.into_iter().map(|(_, tail)| tail).filter(|tail| *tail <= level * (1.0 + 1e-9)).fold(0.0, f64::max)
+    /// The numbers of trials.
+    fn sizes(self) -> (u32, u32) {
+        (self.base.passed + self.base.failed, self.run.passed + self.run.failed)
     }
 
-    /// Probability of results at least as much worse as these if nothing has changed. Where it depends on how often the case passes, it is
-    /// the largest one.
-    fn p_value(self) -> f64 {
+    /// Probability of results at least as much worse as these if nothing has changed, where the numbers of trials depend on how they ended
+    /// or some repeat the case. Where it depends on how often the case passes, it is the largest one.
+    fn unplanned_p_value(self) -> f64 {
         let Self { base, run, .. } = self;
-        if self.is_planned() {
-            let tails = tails(base.passed + run.passed, run.passed + run.failed, base.passed + base.failed);
-            return tails.into_iter().find(|(passed, _)| *passed == run.passed).map_or(1.0, |(_, tail)| tail);
-        }
         let repeated = |rate: f64| (1.0 - rate).powf(f64::from(self.confirmed));
         let product = |rate: f64| base.at_least_as_good(rate) * run.at_least_as_bad(rate) * repeated(rate);
         let largest = (1..RATES).map(|step| product(f64::from(step) / f64::from(RATES))).fold(0.0, f64::max);
@@ -156,7 +154,7 @@ impl CaseTrials {
 }
 
 /// The cases that came out worse than chance explains.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Worse {
     /// For each case, the probability that chance alone makes any case of the suite look as bad, if it is small enough.
     pub(crate) p_values: Vec<Option<f64>>,
@@ -164,62 +162,130 @@ pub(crate) struct Worse {
     pub(crate) used: f64,
 }
 
+/// Cases with equal trials.
+struct Kind {
+    case: CaseTrials,
+    p_value: f64,
+    /// The p-values that the case could have had with as many trials passed in both runs together, and the probability of each and of
+    /// smaller ones, if that number is given.
+    attainable: Vec<(f64, f64)>,
+    /// Number of such cases that are not known to be worse.
+    open: usize,
+}
+
+impl Kind {
+    fn new(case: CaseTrials, tests: &mut BTreeMap<(u32, u32), Boschloo>) -> Self {
+        let (base, run) = case.sizes();
+        let passed = case.base.passed + case.run.passed;
+        let mut attainable = tails(passed, run, base).into_iter();
+        if !case.is_planned() {
+            let attainable = attainable.map(|(_, tail)| (tail, tail)).collect();
+            return Self { case, p_value: case.unplanned_p_value(), attainable, open: 0 };
+        }
+        let test = tests.entry((base, run)).or_insert_with(|| Boschloo::new(base, run));
+        let p_value = test.p_value(case.base.passed, case.run.passed);
+        let attainable = attainable.by_ref().map(|(among, tail)| (test.p_value(passed - among, among), tail)).collect();
+        Self { case, p_value, attainable, open: 0 }
+    }
+
+    /// Probability of a p-value that is at most as large, with as many trials passed in both runs together.
+    fn attains(&self, value: f64) -> f64 {
+        let is_small = |(p, _): &&(f64, f64)| *p <= value * (1.0 + 1e-9);
+        self.attainable.iter().filter(is_small).map(|(_, probability)| *probability).fold(0.0, f64::max)
+    }
+}
+
 /// Finds the cases that came out worse, such that the probability to name any case of a suite in which nothing has changed is at most
 /// `level`.
 ///
-/// A case with a known number of trials is tested by Fisher's exact test. A case of which all trials passed in both runs, or none, can
-/// only come out so, and takes nothing of the level (Tarone 1990): among 99 cases that never flicker, the hundredth is judged as if it were
-/// alone. Where trials end early, or repeat a case because it came out otherwise, the case is judged by the rate of passing that makes
-/// chance most likely, and every other case in which something failed counts as one that could have come out so.
+/// A case with a known number of trials is tested by Boschloo's exact test. Of the other cases, it counts how probable as small a p-value is
+/// if as many of their trials pass: a case of which all trials passed in both runs, or none, can only come out so, and takes nothing
+/// of the level (Tarone 1990). Among 99 cases that never flicker, the hundredth is judged as if it were alone. Where trials end early,
+/// or repeat a case because it came out otherwise, the case is judged by the rate of passing that makes chance most likely, and every
+/// other case in which something failed counts as one that could have come out so.
 pub(crate) fn worse_cases(cases: &[CaseTrials], level: f64) -> Worse {
-    let values: Vec<f64> = cases.iter().map(|case| case.p_value()).collect();
-    let mut worse = Worse { p_values: vec![None; cases.len()], used: used(cases, &values, level) };
-    let mut open: Vec<usize> = (0..cases.len()).collect();
+    let (mut kinds, mut numbers, mut tests) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let mut kind_of = Vec::new();
+    for case in cases {
+        let number = *numbers.entry(*case).or_insert_with(|| {
+            kinds.push(Kind::new(*case, &mut tests));
+            kinds.len() - 1
+        });
+        kinds[number].open += 1;
+        kind_of.push(number);
+    }
+    let is_exact = kinds.iter().all(|kind: &Kind| kind.case.is_planned() || !kind.case.has_failed());
+    let used = if is_exact { used(&kinds, level) } else { level };
+    let mut p_of_kind: Vec<Option<f64>> = vec![None; kinds.len()];
     loop {
-        let smallest = open.iter().map(|index| values[*index]).fold(1.0, f64::min);
-        if smallest > level {
-            return worse;
+        let open = || kinds.iter().filter(|kind| kind.open > 0);
+        let smallest = open().map(|kind| kind.p_value).fold(1.0, f64::min);
+        let is_found = |kind: &Kind| kind.open > 0 && kind.p_value <= smallest * (1.0 + 1e-9);
+        let many = open().filter(|kind| is_found(kind)).map(|kind| kind.open).sum();
+        // Where chance makes other cases look as bad, too, several are left to the scores, which have the level then.
+        let others = || open().filter(|kind| !is_found(kind)).map(|kind| (kind.attains(smallest), kind.open));
+        let p = probability_of_as_many(&kinds, smallest, many, is_found);
+        if smallest > level || p > level || is_exact && at_least(1, others()) > level {
+            return Worse { p_values: kind_of.into_iter().map(|kind| p_of_kind[kind]).collect(), used };
         }
-        let is_smallest = |index: &usize| values[*index] <= smallest * (1.0 + 1e-9);
-        let (found, others): (Vec<usize>, Vec<usize>) = open.iter().copied().partition(is_smallest);
-        let p = probability_of_as_many(cases, &open, smallest, found.len());
-        if p > level {
-            return worse;
+        let found: Vec<usize> = (0..kinds.len()).filter(|kind| is_found(&kinds[*kind])).collect();
+        for kind in found {
+            (p_of_kind[kind], kinds[kind].open) = (Some(p), 0);
         }
-        found.into_iter().for_each(|index| worse.p_values[index] = Some(p));
-        open = others;
     }
 }
 
-/// How much of the level such cases can take, whatever came out of it.
-fn used(cases: &[CaseTrials], values: &[f64], level: f64) -> f64 {
-    if cases.iter().any(|case| !case.is_planned() && case.has_failed()) {
-        return level;
+/// How much of the level such cases can take, whatever came out of it, if their numbers of trials are planned.
+fn used(kinds: &[Kind], level: f64) -> f64 {
+    let mut used: f64 = 0.0;
+    for (value, _) in kinds.iter().flat_map(|kind| &kind.attainable).filter(|(value, _)| *value <= level) {
+        let mut others: Vec<(f64, usize)> = kinds.iter().map(|kind| (kind.attains(*value), kind.open)).collect();
+        let all = others.clone();
+        // The fewest cases that have to come out so, for the others to leave the level to them.
+        let mut fewest = 0;
+        while fewest < MOST_USED && (fewest == 0 || at_least(1, others.iter().copied()) > level) {
+            let largest =
+                others.iter_mut().filter(|(_, count)| *count > 0).max_by(|left, right| left.0.total_cmp(&right.0));
+            let Some((_, count)) = largest else { break };
+            (*count, fewest) = (*count - 1, fewest + 1);
+        }
+        if fewest < MOST_USED {
+            used = used.max(at_least(fewest, all.into_iter()));
+        }
     }
-    let all: Vec<usize> = (0..cases.len()).collect();
-    let mut possible: Vec<f64> = values.to_vec();
-    possible.extend(cases.iter().map(|case| case.attainable(level)));
-    let of = |value: f64| probability_of_as_many(cases, &all, value, 1);
-    possible.into_iter().filter(|value| *value > 0.0).map(of).filter(|p| *p <= level).fold(0.0, f64::max)
+    used.min(level)
 }
 
-/// Probability that as many cases or more come out with this p-value or a smaller one.
-fn probability_of_as_many(cases: &[CaseTrials], of: &[usize], value: f64, many: usize) -> f64 {
-    let is_exact = of.iter().all(|index| cases[*index].is_planned());
-    let probability = |index: &usize| match cases[*index] {
-        case if case.is_planned() && (is_exact || !case.has_failed()) => case.attainable(value),
-        case if case.has_failed() => value.max(case.attainable(value)),
+/// Probability that as many of the open cases or more come out with this p-value or a smaller one.
+fn probability_of_as_many(kinds: &[Kind], value: f64, many: usize, is_found: impl Fn(&Kind) -> bool) -> f64 {
+    let open = || kinds.iter().filter(|kind| kind.open > 0);
+    let is_exact = open().all(|kind| kind.case.is_planned());
+    let probability = |kind: &Kind| match kind.case {
+        _ if is_found(kind) => value,
+        case if case.is_planned() && (is_exact || !case.has_failed()) => kind.attains(value),
+        case if case.has_failed() => value.max(kind.attains(value)),
         _ => 0.0,
     };
-    // Of so many cases, exactly 0, 1, … come out so; the last one is `many` or more.
+    at_least(many, open().map(|kind| (probability(kind), kind.open)))
+}
+
+/// Probability that as many of independent events or more happen; for each probability, the number of such events.
+fn at_least(many: usize, events: impl Iterator<Item = (f64, usize)>) -> f64 {
+    let mut events = events.filter(|(p, _)| *p > 0.0);
+    match many {
+        0 => return 1.0,
+        1 => return 1.0 - events.map(|(p, count)| (1.0 - p).powf(count as f64)).product::<f64>(),
+        _ => {}
+    }
+    // Of so many, exactly 0, 1, … happen; the last one is `many` or more.
     let mut exactly = vec![0.0; many + 1];
     exactly[0] = 1.0;
-    for p in of.iter().map(probability) {
-        exactly[many] += exactly[many.max(1) - 1] * if many == 0 { 0.0 } else { p };
-        for count in (0..many).rev() {
-            let from_below = if count == 0 { 0.0 } else { exactly[count - 1] * p };
-            exactly[count] = exactly[count] * (1.0 - p) + from_below;
+    for p in events.by_ref().flat_map(|(p, count)| std::iter::repeat_n(p, count)) {
+        exactly[many] += exactly[many - 1] * p;
+        for count in (1..many).rev() {
+            exactly[count] = exactly[count] * (1.0 - p) + exactly[count - 1] * p;
         }
+        exactly[0] *= 1.0 - p;
     }
     exactly[many]
 }
@@ -269,14 +335,17 @@ mod tests {
         let with = |others: CaseTrials| [vec![others; 99], vec![broken]].concat();
         let stable = worse_cases(&with(planned((5, 5), (5, 5))), 0.02);
         assert_eq!(stable.p_values.iter().flatten().count(), 1);
-        assert!((stable.p_values[99].unwrap() - 1.0 / 252.0).abs() < 1e-9 && stable.used < 0.02, "{stable:?}");
+        assert!((stable.p_values[99].unwrap() - 1.0 / 1024.0).abs() < 1e-9 && stable.used < 0.02, "{stable:?}");
         assert_eq!(found(&with(planned((0, 5), (0, 5))), 0.02), 1, "what always fails does not flicker either");
         assert_eq!(
             found(&with(planned((3, 5), (2, 5))), 0.02),
             0,
             "of a hundred such cases, one in three runs has one"
         );
-        assert_eq!(found(&[planned((3, 3), (0, 3))], 0.04), 0, "one of 20 orders");
+        assert_eq!(found(&[planned((3, 3), (0, 3))], 0.02), 1, "at most 1 in 64");
+        assert_eq!(found(&[planned((3, 3), (0, 3)), planned((2, 3), (1, 3))], 0.04), 0, "the other one is 1 in 20");
+        assert_eq!(found(&[planned((2, 2), (0, 2))], 0.04), 0, "1 in 16");
+        assert_eq!(found(&vec![planned((2, 2), (0, 2)); 2], 0.04), 0, "one of them is as probable as before");
     }
 
     #[test]
@@ -295,12 +364,12 @@ mod tests {
         let series = |passed, failed, end| Series { passed, failed, end };
         let case = |base, run| CaseTrials { base, run, ..planned((1, 1), (1, 1)) };
         // p·(1 − p)⁵ is at most 0.067.
-        let any = case(series(1, 0, End::Pass), series(0, 5, End::Pass)).p_value();
+        let any = case(series(1, 0, End::Pass), series(0, 5, End::Pass)).unplanned_p_value();
         assert!((any - 0.067).abs() < 1e-3, "{any}");
         // p³·(1 − p) is at most 0.105.
-        let every = case(series(3, 0, End::Failure), series(0, 1, End::Failure)).p_value();
+        let every = case(series(3, 0, End::Failure), series(0, 1, End::Failure)).unplanned_p_value();
         assert!((every - 0.105).abs() < 1e-3, "{every}");
-        assert!(case(series(0, 5, End::Pass), series(0, 5, End::Pass)).p_value() > 0.999);
+        assert!(case(series(0, 5, End::Pass), series(0, 5, End::Pass)).unplanned_p_value() > 0.999);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Two runs compared.
 
 use evalsuite_records::record::{CaseRecord, Status, TrialSummary};
-use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, SuiteComparison};
+use evalsuite_report::{
+    ChangeKind, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, RunData, SliceKey, SuiteComparison,
+};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of the made-up suites in which agents have this skill.
@@ -212,6 +214,96 @@ fn errors_that_were_results_are_shown_first_and_no_success() {
     assert!(kinds(&suite).iter().all(|kind| *kind == ChangeKind::Error), "{suite}");
     assert!(suite.to_string().lines().nth(1).unwrap().starts_with("  errors   5 cases end in an error"), "{suite}");
     assert_eq!((of(4).verdict, of(5).verdict), (ComparisonVerdict::Undecided, ComparisonVerdict::Same));
+}
+
+/// The same cases, of which some had as many trials in error besides: index, side and number.
+fn with_errors(cases: &[[(u32, u32); 2]], errors: &[(usize, usize, u32)]) -> [RunData; 2] {
+    let mut sides = runs(cases);
+    for (index, side, count) in errors {
+        let record = &mut sides[*side].suites[0].cases[*index].record;
+        (record.errors, record.outcome) = (*count, Status::Error);
+    }
+    sides
+}
+
+#[test]
+fn a_few_errors_leave_a_verdict_that_is_the_same_whether_the_trials_failed_or_passed() {
+    let of = |cases: &[[(u32, u32); 2]], errors: &[(usize, usize, u32)]| {
+        let [base, run] = with_errors(cases, errors);
+        Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0)
+    };
+    let fine = of(&[vec![[(3, 3); 2]; 29], vec![[(3, 3), (2, 2)]]].concat(), &[(29, 1, 1)]);
+    assert_eq!(fine.verdict, ComparisonVerdict::Unchanged, "{fine}");
+    let line = "  errors   1 case ends in an error, and had a result before; 1 trial: the verdict is the same whether it failed or passed";
+    assert_eq!(fine.to_string().lines().nth(1), Some(line));
+    let broken = of(&[vec![[(5, 5); 2]; 29], vec![[(5, 5), (0, 4)]]].concat(), &[(29, 1, 1), (3, 1, 1)]);
+    assert_eq!((broken.verdict, kinds(&broken)[0]), (ComparisonVerdict::Regressed, ChangeKind::Regressed), "{broken}");
+    // Half of them hidden by errors, the others worse by too little.
+    let hidden = of(&[vec![[(5, 5); 2]; 29], vec![[(5, 5), (0, 1)]]].concat(), &[(29, 1, 4)]);
+    assert_eq!((hidden.verdict, kinds(&hidden)), (ComparisonVerdict::Undecided, vec![ChangeKind::Error]), "{hidden}");
+    assert!(
+        hidden.to_string().contains("4 trials: regressed if they failed, no evidence of a change if they passed"),
+        "{hidden}"
+    );
+    // What passed or failed in the base is not known either.
+    let in_base = |run: (u32, u32)| of(&[vec![[(3, 3); 2]; 29], vec![[(0, 0), run]]].concat(), &[(29, 0, 3)]);
+    assert_eq!(in_base((0, 3)).verdict, ComparisonVerdict::Undecided, "it may have broken");
+    assert_eq!(in_base((3, 3)).verdict, ComparisonVerdict::Undecided, "it may have been mended");
+}
+
+#[test]
+fn tolerated_errors_are_left_out() {
+    let cases = [vec![[(3, 3); 2]; 29], vec![[(3, 3), (2, 2)]]].concat();
+    let [base, mut run] = with_errors(&cases, &[(29, 1, 1)]);
+    let record = &mut run.suites[0].cases[29].record;
+    (record.tolerated_errors, record.outcome) = (1, Status::Passed);
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((suite.verdict, suite.unknown), (ComparisonVerdict::Same, None), "{suite}");
+}
+
+#[test]
+fn one_broken_case_of_thirty_stable_ones_is_found_from_three_trials_on() {
+    for trials in [3, 4, 5, 10] {
+        let found = compared(&[vec![[(trials, trials); 2]; 29], vec![[(trials, trials), (0, trials)]]].concat());
+        assert_eq!(
+            (found.verdict, kinds(&found)),
+            (ComparisonVerdict::Regressed, vec![ChangeKind::Regressed]),
+            "{found}"
+        );
+        assert_eq!(found.unit, ComparisonUnit::Trial);
+    }
+    let two = compared(&[vec![[(3, 3); 2]; 28], vec![[(3, 3), (0, 3)]; 2]].concat());
+    assert_eq!(kinds(&two), [ChangeKind::Regressed; 2], "{two}");
+    let fewer = compared(&[vec![[(2, 2); 2]; 29], vec![[(2, 2), (0, 2)]]].concat());
+    assert_eq!(fewer.verdict, ComparisonVerdict::Unchanged, "1 in 16: {fewer}");
+}
+
+#[test]
+fn trials_of_a_run_that_resemble_each_other_count_as_one() {
+    // With a cache: 12 cases came out worse, 6 better.
+    let cached = [vec![[(3, 3); 2]; 12], vec![[(3, 3), (0, 3)]; 12], vec![[(0, 3), (3, 3)]; 6]].concat();
+    let found = compared(&cached);
+    assert_eq!((found.verdict, found.unit), (ComparisonVerdict::Unchanged, ComparisonUnit::Case), "{found}");
+    assert!(kinds(&found).iter().all(|kind| *kind == ChangeKind::Changed), "{found}");
+    assert!(
+        found.to_string().contains(
+            "\n  unit     each case counts as one: its trials within one run resemble each other (p 0.000)\n"
+        ),
+        "{found}"
+    );
+    let [base, run] = runs(&cached);
+    let of = |unit: ComparisonUnit| Comparison::new(&base, &run, &CompareOptions::new().with_unit(unit));
+    let by_trial = of(ComparisonUnit::Trial);
+    assert_eq!(by_trial.verdict(), ComparisonVerdict::Regressed, "{by_trial}");
+    let by_case = of(ComparisonUnit::Case);
+    assert!(by_case.to_string().contains("  unit     each case counts as one: as requested\n"), "{by_case}");
+    assert!(by_case.markdown().contains("- unit: each case counts as one: as requested\n"), "{}", by_case.markdown());
+    // All that changed became worse, so many that each may count as one.
+    let worse = compared(&[vec![[(3, 3); 2]; 12], vec![[(3, 3), (0, 3)]; 12]].concat());
+    assert_eq!(worse.verdict, ComparisonVerdict::Regressed, "{worse}");
+    // Trials that differ as much within a run as between the runs.
+    let noisy = compared(&[[(2, 3), (1, 3)]; 10].iter().chain(&[[(1, 3), (2, 3)]; 10]).copied().collect::<Vec<_>>());
+    assert_eq!((noisy.verdict, noisy.unit), (ComparisonVerdict::Unchanged, ComparisonUnit::Trial), "{noisy}");
 }
 
 #[test]

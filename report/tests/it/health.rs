@@ -3,7 +3,7 @@
 use evalsuite_diagnostics::{Code, Diagnostic, Location};
 use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, ProbeRecord,
-    ProbedCase, SuiteId, SuiteRecord, SuiteTest,
+    ProbedCase, SampleRecord, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
 use evalsuite_schema::SuiteKind;
@@ -148,24 +148,53 @@ fn a_judge_drifts_if_equal_prompts_get_other_values() {
     assert!(found.to_string().contains("refunds: strict  model m1 -> m2  +0.000 on 6 equal prompts"), "{found}");
 }
 
-#[test]
-fn a_judge_drifts_if_it_agrees_less_with_people() {
-    let calibrated = |commit: &str, samples: &str, kappa: f64| {
-        let mut run = run(commit, &[("x", 1, 1)]);
-        let mut calibration = CalibrationRecord::new();
-        calibration.judges = vec!["strict".to_owned()];
-        calibration.prompt_sha256 = samples.to_owned();
-        let mut statistics = CalibrationStatistics::default();
-        statistics.kappa = kappa;
-        calibration.statistics = Some(statistics);
-        run.suites[0].calibration = Some(calibration);
-        run
+/// A run with a calibration of 40 samples, of which the judge judges these otherwise than the person.
+fn calibrated(commit: &str, samples: &str, judges: &[&str], wrong: std::ops::Range<usize>) -> RunData {
+    let mut run = run(commit, &[("x", 1, 1)]);
+    let mut calibration = CalibrationRecord::new();
+    calibration.judges = judges.iter().map(|judge| (*judge).to_owned()).collect();
+    (calibration.prompt_sha256, calibration.threshold) = (samples.to_owned(), 0.5);
+    let mut statistics = CalibrationStatistics::default();
+    statistics.kappa = 1.0 - wrong.len() as f64 / 20.0;
+    calibration.statistics = Some(statistics);
+    let sample = |index: usize| {
+        let mut sample = SampleRecord::default();
+        sample.id = format!("sample-{index}");
+        sample.human_score = (index % 2) as f64;
+        sample.judge_score = Some(if wrong.contains(&index) { 1.0 - sample.human_score } else { sample.human_score });
+        sample
     };
-    let found = health(vec![calibrated("b", "s", 0.61), calibrated("a", "s", 0.72)]);
-    assert!(found.to_string().contains("  refunds: strict  κ 0.72 -> 0.61\n"), "{found}");
-    assert!(!health(vec![calibrated("b", "s", 0.71), calibrated("a", "s", 0.72)]).judges[0].is_drifting);
-    let other = health(vec![calibrated("b", "t", 0.2), calibrated("a", "s", 0.72)]);
-    assert_eq!((other.judges[0].kappa, other.judges[0].is_drifting), (None, false), "other samples");
+    calibration.samples = (0..40).map(sample).collect();
+    run.suites[0].calibration = Some(calibration);
+    run
+}
+
+#[test]
+fn a_judge_drifts_if_it_agrees_less_with_people_than_chance_explains() {
+    let of = |samples: [&str; 2], old: std::ops::Range<usize>, new: std::ops::Range<usize>| {
+        health(vec![calibrated("b", samples[1], &["strict"], new), calibrated("a", samples[0], &["strict"], old)])
+    };
+    let found = of(["s"; 2], 0..2, 0..8);
+    assert!(found.to_string().contains("  refunds: strict  κ 0.90 -> 0.60, p 0.016\n"), "{found}");
+    let [few, other_ones, better, other] =
+        [of(["s"; 2], 0..2, 0..6), of(["s"; 2], 0..8, 4..14), of(["s"; 2], 0..12, 0..2), of(["s", "t"], 0..0, 0..12)]
+            .map(|found| found.judges[0].clone());
+    assert!(!few.is_drifting, "four of forty samples: {few:?}");
+    assert!(!other_ones.is_drifting, "it changes its mind both ways: {other_ones:?}");
+    assert!(!better.is_drifting && better.kappa_p_value == Some(1.0), "{better:?}");
+    assert_eq!((other.kappa, other.is_drifting), (None, false), "other samples");
+}
+
+#[test]
+fn p_values_are_adjusted_for_all_judges() {
+    let judges = |wrong: [std::ops::Range<usize>; 2]| {
+        let [old, new] = wrong;
+        let judges = ["a", "b", "c", "d"];
+        health(vec![calibrated("b", "s", &judges, new), calibrated("a", "s", &judges, old)]).judges
+    };
+    let drifting = |wrong| judges(wrong).iter().filter(|judge| judge.is_drifting).count();
+    assert_eq!(drifting([0..2, 0..8]), 0, "0.016 four times is more than 0.05");
+    assert_eq!(drifting([0..2, 0..12]), 4);
 }
 
 #[test]

@@ -1,0 +1,136 @@
+//! What the tests say about compared cases.
+
+use std::collections::BTreeMap;
+
+use evalsuite_records::baseline::LARGEST_CHANCE;
+use serde::Serialize;
+
+use super::case_change::Standard;
+use super::compared::Compared;
+use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
+use super::suite::SuitePairs;
+use super::{CompareOptions, FEWEST_PAIRS, SliceComparison};
+use crate::statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, smallest_p_value};
+
+/// What could be of either run by itself if nothing had changed, and counts as one observation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ComparisonUnit {
+    /// A trial. The trials of a case within one run are independent of each other.
+    #[default]
+    Trial,
+    /// A case. Its trials within one run resemble each other, as with a response cache or one seed per run.
+    Case,
+}
+
+/// What the tests in one direction say.
+#[derive(Debug, Clone)]
+pub(super) struct Evidence {
+    /// The cases that changed in this direction more than chance explains.
+    pub(super) cases: Worse,
+    /// The tests of all scores, then of those of each slice.
+    pub(super) tests: Vec<ExchangeTest>,
+    /// The largest p-value of the scores that is a change.
+    pub(super) level: f64,
+    pub(super) unit: ComparisonUnit,
+    /// Probability that the scores of the other cases differ as much if trials are independent.
+    pub(super) alike_p: f64,
+}
+
+impl SuitePairs<'_> {
+    /// That the run is worse, and that it is better; `suites`: of how many suites and targets that vary.
+    pub(super) fn evidence(&self, suites: usize, options: &CompareOptions) -> [Evidence; 2] {
+        let sums = 1 + self.slices.len();
+        let smallest = smallest_p_value(&self.units(ComparisonUnit::Trial, [&[], &[]]), 0);
+        let of_tests = if self.accepted.is_some() { LARGEST_CHANCE } else { 0.0 };
+        let all = [REGRESSED - of_tests, IMPROVED].map(|all| all / suites as f64);
+        let sides: [fn(CaseTrials) -> CaseTrials; 2] = [|trials| trials, CaseTrials::reversed];
+        let cases = [0, 1].map(|side| self.changed(levels::of_cases(all[side], smallest), sides[side]));
+        let found = cases.each_ref().map(|cases| cases.p_values.as_slice());
+        let by_trial = exchange_tests(&self.units(ComparisonUnit::Trial, found), sums);
+        let mut by_case = None;
+        let mut cases = cases.into_iter();
+        [0, 1].map(|side| {
+            let alike_p = by_trial.spread[side];
+            let is_alike = options.unit.map_or(alike_p <= ALIKE, |unit| unit == ComparisonUnit::Case);
+            let mut cases = cases.next().unwrap_or_default();
+            let (unit, tests) = if is_alike {
+                let tests = by_case
+                    .get_or_insert_with(|| exchange_tests(&self.units(ComparisonUnit::Case, [&[], &[]]), sums).tests);
+                (ComparisonUnit::Case, tests.clone())
+            } else {
+                (ComparisonUnit::Trial, by_trial.tests.clone())
+            };
+            // A single case is one observation, which shows nothing. Cases of a baseline are judged as their tests are.
+            let is_untested = match options.unit {
+                None => alike_p <= ALIKE_CASES && self.standard == Standard::Run,
+                Some(unit) => unit == ComparisonUnit::Case,
+            };
+            if is_untested {
+                cases = Worse { p_values: vec![None; self.compared.len()], used: 0.0 };
+            }
+            if side == 0 {
+                self.add_worse_than_accepted(&mut cases);
+            }
+            let level = levels::of_scores(all[side], cases.used, !self.slices.is_empty());
+            Evidence { cases, tests, level, unit, alike_p }
+        })
+    }
+
+    /// What can be exchanged: the trials of a case, or all cases of a cluster at once. The first sum is that of all cases. `found`: cases
+    /// that count in a sum of differences and not in its spread.
+    fn units(&self, unit: ComparisonUnit, found: [&[Option<f64>]; 2]) -> Vec<Unit> {
+        let sizes = self.cluster_sizes();
+        let mut units = Vec::new();
+        let mut clusters: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+        for (index, case) in self.compared.iter().enumerate() {
+            let sums: Vec<usize> = [0].into_iter().chain(case.slices.iter().map(|slice| slice + 1)).collect();
+            if sizes[&case.cluster] == 1 && unit == ComparisonUnit::Trial {
+                let mut unit = Unit::scores(&case.base, &case.run, sums);
+                for (side, found) in found.into_iter().enumerate() {
+                    if found.get(index).is_some_and(Option::is_some) {
+                        unit.leave_out_of_spread(side);
+                    }
+                }
+                units.push(unit);
+            } else {
+                let parts = clusters.entry(case.cluster).or_default();
+                parts.extend(sums.into_iter().map(|sum| (sum, case.difference())));
+            }
+        }
+        units.extend(clusters.into_values().map(|parts| Unit::Cluster { parts }));
+        units
+    }
+
+    /// Numbers of cases by cluster.
+    pub(super) fn cluster_sizes(&self) -> BTreeMap<usize, usize> {
+        let mut sizes = BTreeMap::new();
+        self.compared.iter().for_each(|case| *sizes.entry(case.cluster).or_default() += 1);
+        sizes
+    }
+
+    /// The slices, by key and value.
+    pub(super) fn slice_comparisons(&self, evidence: &[Evidence; 2]) -> Vec<SliceComparison> {
+        let compare = |(index, slice): (usize, &(String, String))| {
+            let differences = self.differences(|case: &Compared| case.slices.contains(&index));
+            SliceComparison::new(slice.clone(), &differences, evidence.each_ref().map(|it| it.tests[index + 1]))
+        };
+        let all = self.slices.iter().enumerate().map(compare);
+        let mut slices: Vec<SliceComparison> = all.filter(|slice| slice.pairs > 0).collect();
+        for is_worse in [true, false] {
+            let is_meant = |slice: &SliceComparison| (slice.difference < 0.0) == is_worse;
+            // The others are of the same family, and as far from this direction as can be.
+            let p_value = |slice: &&mut SliceComparison| if is_meant(slice) { slice.p_value } else { 1.0 };
+            let gating: Vec<_> = slices.iter_mut().filter(|slice| slice.pairs >= FEWEST_PAIRS).collect();
+            let adjusted = holm(&gating.iter().map(p_value).collect::<Vec<_>>());
+            for (slice, p) in gating.into_iter().zip(adjusted).filter(|(slice, _)| is_meant(slice)) {
+                slice.adjusted_p = p;
+            }
+        }
+        let [down, up] = evidence.each_ref().map(|it| it.level);
+        slices.iter_mut().for_each(|slice| slice.judge(down, up));
+        slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
+        slices
+    }
+}
