@@ -11,6 +11,15 @@ impl Trace {
     }
 
     #[allow(clippy::unused_self, reason = "the same signature as with the feature")]
+    pub(crate) fn on_unknown_threads(self, _is_on_unknown_threads: bool) -> Self {
+        self
+    }
+
+    pub(crate) fn panic_cause(_panic: &str) -> Option<&'static str> {
+        None
+    }
+
+    #[allow(clippy::unused_self, reason = "the same signature as with the feature")]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         work()
     }

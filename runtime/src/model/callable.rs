@@ -44,6 +44,11 @@ impl<F: ?Sized + Send + Sync + 'static> Callable<F> {
         self.is_cooperative.then(|| TaskCount::begin(&self.runtime))
     }
 
+    /// Whether this code runs, or may run, tasks on a runtime that is not the one of evalsuite.
+    pub(crate) fn is_on_other_runtime(&self) -> bool {
+        !self.is_cooperative || self.runtime.is_of_program()
+    }
+
     /// Cancels a call of this code.
     pub(crate) fn new_cancel(&self) -> Cancel {
         Cancel::on(&self.runtime)

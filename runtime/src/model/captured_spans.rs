@@ -57,7 +57,7 @@ impl MissingSpans {
     /// These spans may belong to this call or to another one.
     pub(crate) fn unassigned(names: &[&str]) -> Self {
         let message = format!(
-            "during this call, {} were made without a parent while agents of other trials were running, so it is unknown which \
+            "during this call, {} made without a parent while agents of other trials were running, so it is unknown which \
              trial made them; pass the current span on, `tokio::spawn(task.in_current_span())` with `tracing::Instrument`, or run \
              one trial at a time, `-- --test-threads=1`",
             spans(names)
@@ -68,7 +68,7 @@ impl MissingSpans {
     /// These spans were made by something from before the call.
     pub(crate) fn outside(names: &[&str]) -> Self {
         let message = format!(
-            "during this call, {} were made by tasks from before it, such as a server that an earlier trial has started; pass the \
+            "during this call, {} made by tasks from before it, such as a server that an earlier trial has started; pass the \
              span of the trial on to them, `tracing::Instrument::instrument`",
             spans(names)
         );
@@ -95,5 +95,6 @@ pub(crate) fn seen(others: &[&str], is_replaced: bool) -> String {
 }
 
 fn spans(names: &[&str]) -> String {
-    format!("{} of models or tools ({})", counted(names.len(), "span"), listed(names))
+    let were = if names.len() == 1 { "was" } else { "were" };
+    format!("{} of models or tools ({}) {were}", counted(names.len(), "span"), listed(names))
 }

@@ -22,6 +22,10 @@ impl AsyncRuntime {
         Self(Some(handle))
     }
 
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn handle(&self) -> io::Result<Handle> {
         let handle = match &self.0 {
             Some(handle) => handle.clone(),
@@ -81,12 +85,24 @@ impl Drop for TaskCount {
     }
 }
 
+static THREAD_START: OnceLock<fn()> = OnceLock::new();
+
+/// Has each thread of the process's runtime call this function when it starts. The first function stays.
+#[cfg_attr(not(feature = "capture"), expect(dead_code, reason = "no spans are looked for"))]
+pub(crate) fn on_thread_start(call: fn()) {
+    THREAD_START.get_or_init(|| call);
+}
+
 /// Never dropped: connections and tasks that calls share live as long as the process.
 fn process_runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
     let made = RUNTIME.get_or_init(|| {
         let mut builder = Builder::new_multi_thread();
-        builder.on_thread_start(|| set_user_code(true)).on_thread_stop(|| set_user_code(false));
+        let start = || {
+            set_user_code(true);
+            THREAD_START.get().iter().for_each(|call| call());
+        };
+        builder.on_thread_start(start).on_thread_stop(|| set_user_code(false));
         builder.thread_name("evalsuite").enable_all().build()
     });
     made.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))

@@ -9,6 +9,7 @@ use evalsuite::{CaseReport, Evals, IntoAgent, Report, RunOptions, Status, Trial}
 use evalsuite_schema::json::json;
 use tokio::runtime::{Builder, Runtime};
 use tracing::{Instrument, info_span};
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
 use crate::common::{case_json, grader, in_own_process, run_with, suite};
@@ -198,6 +199,104 @@ fn an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs() {
             Ok("done")
         };
         all_passed(&run(agent, 4));
+    });
+}
+
+/// The setup of `docs/agents.md`.
+static TRACING: LazyLock<()> = LazyLock::new(|| {
+    let output = tracing_subscriber::fmt::layer().with_test_writer().with_filter(LevelFilter::WARN);
+    tracing_subscriber::registry().with(output).with(evalsuite::capture_layer()).init();
+});
+
+#[test]
+fn the_setup_of_the_guide_works_in_the_first_call_of_a_process() {
+    in_own_process("span_sources::the_setup_of_the_guide_works_in_the_first_call_of_a_process", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            LazyLock::force(&TRACING);
+            search_and_book().instrument(info_span!("answer")).await;
+            Ok("done")
+        };
+        all_passed(&run(agent, 4));
+    });
+}
+
+#[test]
+fn spans_from_before_the_subscriber_of_the_program_end_without_it() {
+    in_own_process("span_sources::spans_from_before_the_subscriber_of_the_program_end_without_it", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            let around = info_span!("around");
+            let within = around.in_scope(|| info_span!("within"));
+            LazyLock::force(&TRACING);
+            search_and_book().instrument(info_span!(parent: &within, "answer")).instrument(within).await;
+            Ok("done")
+        };
+        all_passed(&run(agent, 1));
+    });
+}
+
+/// Calls of the agent.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn a_later_call_may_set_the_subscriber_of_the_program() {
+    in_own_process("span_sources::a_later_call_may_set_the_subscriber_of_the_program", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            tool("search");
+            if CALLS.fetch_add(1, Ordering::SeqCst) == 2 {
+                LazyLock::force(&TRACING);
+            }
+            // On a thread of evalsuite's runtime.
+            tokio::spawn(async { tool("book") }).await?;
+            Ok("done")
+        };
+        all_passed(&run(agent, 1));
+    });
+}
+
+#[test]
+fn a_plain_function_may_set_the_subscriber_of_the_program() {
+    in_own_process("span_sources::a_plain_function_may_set_the_subscriber_of_the_program", || {
+        let agent = |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            LazyLock::force(&TRACING);
+            let answer = info_span!("answer").entered();
+            tool("search");
+            let span = tracing::Span::current();
+            let work = move || info_span!(parent: &span, "work").in_scope(|| tool("book"));
+            std::thread::spawn(work).join().map_err(|_| "the thread panicked")?;
+            drop(answer);
+            Ok("done")
+        };
+        all_passed(&run(agent, 4));
+    });
+}
+
+#[test]
+fn a_subscriber_that_comes_too_late_is_an_error_that_says_why() {
+    in_own_process("span_sources::a_subscriber_that_comes_too_late_is_an_error_that_says_why", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            std::thread::spawn(|| tool("search")).join().map_err(|_| "the thread panicked")?;
+            LazyLock::force(&TRACING);
+            Ok("done")
+        };
+        let report = run(agent, 1);
+        let message = error(&report.cases()[0]);
+        assert!(message.contains("an agent made spans before that on threads of its own"), "{message}");
+    });
+}
+
+#[test]
+fn two_layers_in_one_subscriber_see_each_span_once() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    in_own_process("span_sources::two_layers_in_one_subscriber_see_each_span_once", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            ONCE.call_once(|| {
+                let layers = evalsuite::capture_layer().and_then(evalsuite::capture_layer());
+                tracing_subscriber::registry().with(layers).init();
+            });
+            search_and_book().await;
+            Ok("done")
+        };
+        all_passed(&run(agent, 1));
     });
 }
 

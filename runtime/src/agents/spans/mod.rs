@@ -10,7 +10,11 @@
 //! sets its own subscriber adds [`capture_layer`] to it.
 
 pub(crate) mod chat_span;
+pub(crate) mod own_subscriber;
+pub(crate) mod program_subscriber;
 pub(crate) mod running_calls;
+#[cfg(test)]
+mod schedules;
 pub(crate) mod span_fields;
 pub(crate) mod span_layer;
 pub(crate) mod span_messages;
@@ -19,6 +23,7 @@ pub(crate) mod span_transcript;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread_scope;
+pub(crate) mod tracked_span;
 
 pub use crate::agents::spans::span_layer::{CaptureLayer, capture_layer};
 pub(crate) use crate::agents::spans::thread_scope::Trace;

@@ -2,33 +2,37 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
+use tokio::runtime::Handle;
+use tracing::Span;
 use tracing::dispatcher::{self, DefaultGuard};
-use tracing::span::{Attributes, EnteredSpan, Id, Record};
-use tracing::subscriber::{Interest, NoSubscriber};
-use tracing::{Dispatch, Event, Metadata, Subscriber};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
+use tracing::span::EnteredSpan;
+use tracing::subscriber::NoSubscriber;
 
-use crate::agents::spans::span_fields::is_gen_ai;
-use crate::agents::spans::span_layer::{CaptureLayer, NeededSpans, OWN_TARGET, capture_layer, subscribers};
+use crate::agents::spans::own_subscriber::{OwnSubscriber, entered_position, is_held, is_own, own_subscriber};
+use crate::agents::spans::program_subscriber::{self, has_layer, hides_spans, program_subscriber, subscribers};
 use crate::agents::spans::span_store::{SeenSpans, Spans};
+use crate::agents::spans::tracked_span::{OWN_TARGET, SpanPosition};
 use crate::agents::spans::{running_calls, span_transcript};
 use crate::model::captured_spans::{self, Captured, MissingSpans};
+use crate::platform::async_runtime;
 
 thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
+    /// While our subscriber is set for this thread.
+    static OURS: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
 }
 
 /// A thread's work for a trial.
 struct Scope {
-    // Fields are dropped in this order.
+    /// The span around the call, in our subscriber or the program's.
     span: Option<EnteredSpan>,
-    subscriber: Option<DefaultGuard>,
-    /// Number of subscribers when this was last looked at.
-    seen: u64,
+    /// The same in the program's subscriber, if the program set it during the call.
+    shown: Option<EnteredSpan>,
+    /// Whether the program's subscriber knows a span around the call.
+    is_shown: bool,
     trace: Trace,
 }
 
@@ -38,6 +42,8 @@ pub(crate) struct Trace {
     spans: Arc<Spans>,
     case: Arc<str>,
     trial: u32,
+    /// Whether the agent works on threads of evalsuite, as far as is known.
+    is_on_our_threads: bool,
     /// Whether a subscriber of the program hid the spans.
     hidden: Arc<AtomicBool>,
     /// Number of subscribers when the call began.
@@ -45,48 +51,65 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
+    /// Before the runtime of evalsuite is started, whose threads see spans.
     pub(crate) fn new(case: &str, trial: u32) -> Self {
         let spans = Arc::default();
         own_subscriber();
+        async_runtime::on_thread_start(see_spans_of_thread);
         running_calls::begin(&spans);
-        Self { spans, case: case.into(), trial, hidden: Arc::default(), subscribers: subscribers() }
+        Self {
+            spans,
+            case: case.into(),
+            trial,
+            is_on_our_threads: true,
+            hidden: Arc::default(),
+            subscribers: subscribers(),
+        }
+    }
+
+    /// The agent runs on a runtime of the program, whose threads are unknown.
+    pub(crate) fn on_unknown_threads(self, is_on_unknown_threads: bool) -> Self {
+        Self { is_on_our_threads: !is_on_unknown_threads, ..self }
     }
 
     /// Does the work of a trial on this thread.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let _leave = Leave;
-        SCOPE.replace(Some(Scope { span: None, subscriber: None, seen: subscribers(), trace: self.clone() }));
-        self.enter();
+        SCOPE.replace(Some(Scope { span: None, shown: None, is_shown: false, trace: self.clone() }));
+        see_spans_of_thread();
+        self.hidden.fetch_or(
+            dispatcher::get_default(|current| !current.is::<OwnSubscriber>() && !has_layer(current)),
+            Ordering::SeqCst,
+        );
+        // Outside of a borrow of the scope: subscribers of the program are asked.
+        let span = self.span().entered();
+        SCOPE.with_borrow_mut(|scope| {
+            if let Some(scope) = scope {
+                scope.is_shown = !span.id().is_some_and(|id| is_own(&id));
+                scope.span = Some(span);
+            }
+        });
         work()
     }
 
-    /// Makes the spans of this thread visible. Outside of a borrow of the scope: the ends and beginnings of spans are seen by subscribers,
-    /// which may be the program's.
-    fn enter(&self) {
-        let subscriber = self.subscriber();
-        let span = self.span();
-        SCOPE.with_borrow_mut(|scope| {
-            if let Some(scope) = scope {
-                (scope.span, scope.subscriber) = (Some(span), subscriber);
-            }
-        });
-    }
-
     /// The span around the call: spans made within it, on whatever thread, belong to the trial.
-    fn span(&self) -> EnteredSpan {
-        tracing::info_span!(target: OWN_TARGET, "trial", case = &*self.case, trial = self.trial).entered()
+    fn span(&self) -> Span {
+        tracing::info_span!(target: OWN_TARGET, "trial", case = &*self.case, trial = self.trial)
     }
 
-    /// Our subscriber, if the program has none. A subscriber of the program is not replaced, because its output is in use.
-    fn subscriber(&self) -> Option<DefaultGuard> {
-        let (none, ours) = dispatcher::get_default(|dispatch| {
-            (dispatch.is::<NoSubscriber>(), dispatch.downcast_ref::<CaptureLayer>().is_some())
-        });
-        if none {
-            return Some(dispatcher::set_default(own_subscriber()));
-        }
-        self.hidden.fetch_or(!ours, Ordering::SeqCst);
-        None
+    /// Why the program could not set its subscriber, if that is what this panic of the agent says.
+    pub(crate) fn panic_cause(panic: &str) -> Option<&'static str> {
+        let is_set_twice = panic.contains("a global default trace dispatcher has already been set");
+        (is_set_twice && program_subscriber::is_ours()).then_some(
+            "; an agent made spans before that on threads of its own, so evalsuite set a subscriber for all threads: \
+             every agent of the program has to set the program's subscriber before its first span",
+        )
+    }
+
+    /// Must not be called within a subscriber.
+    #[allow(clippy::unused_self, reason = "the call that is polled on this thread")]
+    pub(crate) fn before_poll(&self) {
+        step_aside();
     }
 
     /// The transcript of the spans so far; later spans are ignored.
@@ -95,7 +118,7 @@ impl Trace {
         let SeenSpans { spans, unassigned, outside, others, .. } = self.spans.close();
         let names = |set: BTreeSet<&'static str>| set.into_iter().collect::<Vec<_>>();
         let mut captured = span_transcript::assemble(&spans);
-        captured.missing = if self.hidden.load(Ordering::SeqCst) {
+        captured.missing = if self.hidden.load(Ordering::SeqCst) || hides_spans() {
             Some(MissingSpans::hidden())
         } else if !unassigned.is_empty() {
             Some(MissingSpans::unassigned(&unassigned.into_values().collect::<Vec<_>>()))
@@ -107,28 +130,69 @@ impl Trace {
         captured.seen = Some(captured_spans::seen(&names(others), subscribers() > self.subscribers));
         captured
     }
+}
 
-    /// Removes our subscriber if the agent has set one in the meantime: a program may do so between two polls of a future. Must not be
-    /// called within a subscriber.
-    pub(crate) fn before_poll(&self) {
-        let changed = SCOPE.with_borrow_mut(|scope| {
-            let scope = scope.as_mut()?;
-            let is_new = scope.subscriber.is_some() && scope.seen != subscribers();
-            scope.seen = subscribers();
-            is_new.then(|| (scope.span.take(), scope.subscriber.take()))
-        });
-        if let Some((span, subscriber)) = changed {
-            drop(span);
-            drop(subscriber);
-            self.enter();
-        }
+/// Sets our subscriber for this thread, if it has none. A subscriber of the program is not replaced, because its output is in use.
+fn see_spans_of_thread() {
+    if dispatcher::get_default(|current| current.is::<NoSubscriber>()) {
+        OURS.set(Some(dispatcher::set_default(own_subscriber())));
     }
 }
 
+/// Spans are seen on this thread. If it is not one of ours, spans are on other threads too, on which only a subscriber for all threads sees
+/// them.
+pub(crate) fn see_this_thread() {
+    let is_ours = OURS.try_with(|ours| ours.try_borrow().map_or(true, |ours| ours.is_some())).unwrap_or(true);
+    let is_known = SCOPE.try_with(|scope| {
+        let Ok(scope) = scope.try_borrow() else { return true };
+        scope.as_ref().is_none_or(|scope| scope.trace.is_on_our_threads || Handle::try_current().is_err())
+    });
+    if !(is_ours && is_known.unwrap_or(true)) {
+        program_subscriber::set_ours(own_subscriber());
+    }
+}
+
+/// Leaves this thread to the program's subscriber, unless the program holds spans of ours: it may name them as parents of new
+/// spans, which its subscriber cannot know. Until then, our subscriber passes on what is the program's. Must not be called
+/// while `tracing` asks the current subscriber.
+pub(crate) fn step_aside() {
+    let is_current = || dispatcher::get_default(|current| current.is::<OwnSubscriber>());
+    let is_ours = OURS.try_with(|ours| ours.try_borrow().is_ok_and(|ours| ours.is_some())).unwrap_or(false);
+    if is_ours && is_current() && program_subscriber().is_some() && !is_held() {
+        show_trial_to_program();
+        let ours = OURS.try_with(RefCell::take);
+        drop(ours);
+    }
+}
+
+/// Makes the span around the call in a subscriber that the program has set during the call.
+pub(crate) fn show_trial_to_program() {
+    let trace = SCOPE.try_with(|scope| {
+        let mut scope = scope.try_borrow_mut().ok()?;
+        let scope = scope.as_mut().filter(|scope| !scope.is_shown && scope.span.is_some())?;
+        scope.is_shown = true;
+        Some(scope.trace.clone())
+    });
+    let Ok(Some(trace)) = trace else { return };
+    let span = program_subscriber::span_of_program(|| trace.span()).map(Span::entered);
+    SCOPE.with_borrow_mut(|scope| {
+        if let Some(scope) = scope {
+            scope.shown = span;
+        }
+    });
+}
+
 /// The spans to which this thread adds.
-pub(crate) fn thread_spans() -> Option<Arc<Spans>> {
+pub(crate) fn thread_position() -> Option<SpanPosition> {
     // A span can be made while the thread ends, or while the scope changes.
-    SCOPE.try_with(|scope| Some(Arc::clone(&scope.try_borrow().ok()?.as_ref()?.trace.spans))).ok()?
+    let spans = SCOPE.try_with(|scope| Some(Arc::clone(&scope.try_borrow().ok()?.as_ref()?.trace.spans))).ok()?;
+    spans.map(SpanPosition::first_of)
+}
+
+/// Where a span of the program's subscriber without parent belongs: to the span of ours that this thread has entered, else to the call
+/// that this thread works for.
+pub(crate) fn position_on_thread() -> Option<SpanPosition> {
+    entered_position().or_else(thread_position)
 }
 
 /// Ends a thread's work for a trial, also when it panics.
@@ -137,60 +201,10 @@ struct Leave;
 impl Drop for Leave {
     fn drop(&mut self) {
         // Dropped outside of the borrow, because the end of the span may use the scope.
-        let scope = SCOPE.take();
-        drop(scope);
-    }
-}
-
-static OWN: OnceLock<Dispatch> = OnceLock::new();
-
-/// evalsuite's own subscriber, for threads that have no other.
-///
-/// A program may set its subscriber while an agent runs, which works only if none is set. evalsuite therefore sets its
-/// subscriber for the thread of a call first, and for all threads just before the first span of a model or tool: a
-/// program that has its own subscriber has set it by then. Earlier spans on threads without a subscriber are not
-/// visible. Nor is a span that another thread makes at that moment from the same line: while `tracing` registers it, it
-/// asks only the subscriber of the current thread.
-fn own_subscriber() -> &'static Dispatch {
-    // `tracing` asks all subscribers about a span that is made for the first time, but where there is only one, it asks that of
-    // the current thread. So there are two.
-    static WATCHER: OnceLock<Dispatch> = OnceLock::new();
-    let own = OWN.get_or_init(|| Dispatch::new(registry().with(capture_layer()).with(NeededSpans)));
-    WATCHER.get_or_init(|| Dispatch::new(FirstSpan));
-    own
-}
-
-/// Sees no spans, but is asked about each kind of span before the first one is made, on whatever thread. It is no layer: the registry
-/// below one takes half a million instructions per test.
-struct FirstSpan;
-
-impl Subscriber for FirstSpan {
-    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if metadata.is_span()
-            && is_gen_ai(metadata)
-            && let Some(own) = OWN.get()
-        {
-            // An error says that the program has a subscriber.
-            let _ = dispatcher::set_global_default(own.clone());
+        if let Some(Scope { span, shown, .. }) = SCOPE.take() {
+            drop(shown);
+            drop(span);
         }
-        Interest::never()
+        drop(OURS.take());
     }
-
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        false
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, _: &Event<'_>) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }

@@ -215,8 +215,8 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
     };
     let recorder = &prepared.recorder;
     recorder.open();
+    let trace = Trace::new(&case.id, index).on_unknown_threads(agent.is_on_other_runtime());
     let tasks = agent.count_tasks();
-    let trace = Trace::new(&case.id, index);
     let polled = trace.clone();
     let cancel = agent.new_cancel().before_each_poll(move || polled.before_poll());
     let inner = cancel.clone();
@@ -238,7 +238,8 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
         Ok(Ended::Returned(result)) => result,
         Ok(Ended::Panicked(message)) => {
             shared.groups.end_all(TERMINATION_GRACE);
-            Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
+            let cause = Trace::panic_cause(&message).unwrap_or_default();
+            Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}{cause}")))
         }
         Ok(Ended::TimedOut) => {
             let message = format!("the agent did not end within {} s", plan.limit.as_secs_f64());
