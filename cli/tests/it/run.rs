@@ -214,6 +214,13 @@ fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
     is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("a file that all cases may use is new"));
     chosen.package.write("src/lib.rs", &format!("{}// changed\n", suites::AGENT));
     is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("the agent has changed"));
+    // What is included, wherever it is.
+    let with_prompt = format!("{}const _: &str = include_str!(\"../.prompts/system.md\");\n", suites::AGENT);
+    chosen.package.write(".prompts/system.md", "Be kind.").write("src/lib.rs", &with_prompt);
+    is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("the agent includes a prompt"));
+    is(("", "large small"), &chosen.run_again(&["--changed"]).succeeds("nothing has changed"));
+    chosen.package.write(".prompts/system.md", "Be short.");
+    is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("the prompt has changed"));
     let none = chosen.run_again(&["--failed"]);
     assert_eq!(none.code, Some(2), "{}", none.transcript());
     none.says("error: the last result of every selected case is a pass");

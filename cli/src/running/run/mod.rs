@@ -74,7 +74,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let id = run_id_or_new(given.as_deref());
     let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
         Some(digest) => digest,
-        None => source_digest(command, &suites, &output)?.into(),
+        None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
     };
     let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
         let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());

@@ -2,7 +2,7 @@
 //! waits, spawns, and sets subscribers, no span of it is lost, none is in the transcript of another trial, and nothing panics.
 //!
 //! A process has one subscriber for all threads, so a few trials share a process, one of which sets it at a random point. As many
-//! schedules as `EVALSUITE_SPAN_SCHEDULES` says are tried, else 300.
+//! schedules as `TEST_SPAN_SCHEDULES` says are tried, else 300.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -325,7 +325,7 @@ fn no_schedule_panics_or_loses_or_mixes_up_spans() {
     if let Ok(seed) = env::var(SEED) {
         return process(seed.parse().unwrap());
     }
-    let schedules = env::var("EVALSUITE_SPAN_SCHEDULES").map_or(300, |number| number.parse().unwrap());
+    let schedules = env::var("TEST_SPAN_SCHEDULES").map_or(300, |number| number.parse().unwrap());
     for seed in 0..schedules / TRIALS {
         let mut command = Command::new(env::current_exe().unwrap());
         let output = command.args(["--exact", TEST, "--nocapture"]).env(SEED, seed.to_string()).output().unwrap();
