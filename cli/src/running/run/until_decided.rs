@@ -30,6 +30,9 @@ const BASELINE: &str = "baseline";
 /// Target of a case that names none.
 const DEFAULT_TARGET: &str = "default";
 
+/// The tests of cases, by suite, target and id.
+type TestsOfCases = BTreeMap<[String; 3], TestKey>;
+
 /// A run that ends as soon as it is decided.
 pub(super) struct UntilDecided<'a> {
     command: &'a Run,
@@ -38,8 +41,7 @@ pub(super) struct UntilDecided<'a> {
     output: &'a OutputDirectory,
     run: &'a Path,
     plan: DecisionRecord,
-    /// The tests of a case, by suite, target and id.
-    tests: BTreeMap<[String; 3], TestKey>,
+    tests: TestsOfCases,
 }
 
 /// Trials that the next call of the test runner adds to a run.
@@ -274,7 +276,7 @@ fn chosen_cases(
     command: &Run,
     suites: &[SuiteDescription],
     chosen: &SuiteTests,
-) -> Result<(Vec<ChosenCase>, BTreeMap<[String; 3], TestKey>)> {
+) -> Result<(Vec<ChosenCase>, TestsOfCases)> {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let targets: Option<Vec<String>> =
         set("EVALSUITE_TARGET").map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
