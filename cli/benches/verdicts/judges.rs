@@ -76,7 +76,7 @@ fn calibrate(output: &Path, id: &str, judge: usize, accuracy: impl Fn(usize) -> 
     record.judges = vec![format!("judge-{judge}")];
     (record.prompt_sha256, record.threshold) = ("0".repeat(64), 0.5);
     let sample = |index: usize| {
-        let person = index % 2 == 0;
+        let person = index.is_multiple_of(2);
         let agrees = random.f64() < accuracy(index);
         let mut sample = SampleRecord::default();
         sample.id = format!("sample-{index:03}");

@@ -16,7 +16,14 @@ fn run(id: &str, trials: &[&str]) -> RunData {
         record.outcome = if trials.is_empty() { Status::Skipped } else { Status::Passed };
         record.trials = trials.chars().map(trial).collect();
         let name = CaseDirectoryName::parse(&record.case_id);
-        CaseData { name, directory: Default::default(), record, trials: Vec::new(), earlier: Vec::new() }
+        CaseData {
+            name,
+            directory: Default::default(),
+            record,
+            trials: Vec::new(),
+            earlier: Vec::new(),
+            of_runs: Vec::new(),
+        }
     };
     let cases = trials.iter().enumerate().map(case).collect();
     let suites = vec![SuiteData { name: "shop".to_owned(), cases, ..SuiteData::default() }];

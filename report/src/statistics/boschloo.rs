@@ -83,8 +83,11 @@ fn binomial(trials: u32, rate: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    /// Trials that passed, and all.
+    type Ended = (u32, u32);
+
     /// Passed and all trials of the base and of the run, and the p-value.
-    const EXPECTED: [((u32, u32), (u32, u32), f64); 6] = [
+    const EXPECTED: [(Ended, Ended, f64); 6] = [
         ((3, 3), (0, 3), 0.015_63),
         ((5, 5), (1, 5), 0.010_74),
         ((5, 5), (2, 5), 0.030_92),

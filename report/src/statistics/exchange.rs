@@ -318,7 +318,10 @@ mod tests {
         let spread = |units: &[Unit]| exchange_tests(units, 1).spread[0];
         let [worse, better] = [trials(&[1.0; 3], &[0.0; 3]), trials(&[0.0; 3], &[1.0; 3])];
         // Of 20 orders, two have as large a square.
-        assert!(is_near(spread(&[better.clone()]), 0.1) && is_near(spread(&[worse.clone(), better.clone()]), 0.01));
+        assert!(
+            is_near(spread(std::slice::from_ref(&better)), 0.1)
+                && is_near(spread(&[worse.clone(), better.clone()]), 0.01)
+        );
         let mixed = trials(&[1.0, 0.0, 1.0], &[1.0, 1.0, 0.0]);
         assert!(is_near(spread(&vec![mixed; 20]), 1.0), "equal means are no evidence");
         let single: Vec<Unit> = (0..20).map(|_| trials(&[1.0], &[0.0])).collect();

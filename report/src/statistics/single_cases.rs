@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(found(&[planned((3, 3), (0, 3))], 0.02), 1, "at most 1 in 64");
         assert_eq!(found(&[planned((3, 3), (0, 3)), planned((2, 3), (1, 3))], 0.04), 0, "the other one is 1 in 20");
         assert_eq!(found(&[planned((2, 2), (0, 2))], 0.04), 0, "1 in 16");
-        assert_eq!(found(&vec![planned((2, 2), (0, 2)); 2], 0.04), 0, "one of them is as probable as before");
+        assert_eq!(found(&[planned((2, 2), (0, 2)); 2], 0.04), 0, "one of them is as probable as before");
     }
 
     #[test]
