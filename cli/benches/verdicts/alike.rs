@@ -90,3 +90,9 @@ fn moved(rate: f64, by: f64) -> f64 {
 fn normal(random: &mut Rng) -> f64 {
     (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
 }
+
+/// How often an unchanged agent is *regressed* whose trials of a case are all equal within a run.
+pub(crate) fn of_equal_trials(simulations: usize) -> f64 {
+    let said = simulate(simulations, |random| compare(Alike::Equal(1.0), Rates::Uniform, 20, 3, random));
+    share(&said, |said| said[0].is("regressed"))
+}

@@ -48,13 +48,7 @@ fn cases(simulations: usize) {
     for Population { name, draw, mean } in &POPULATIONS {
         for trials in [1, 3, 5, 10, 20] {
             let found = simulate(simulations * 10, |random| {
-                let scores: Vec<f64> = (0..trials).map(|_| draw(random)).collect();
-                let threshold = mean + 1e-6;
-                let ended =
-                    |score: &f64| (if *score >= threshold { Status::Passed } else { Status::Failed }, Some(*score));
-                let points: Vec<(Status, Option<f64>)> = scores.iter().map(ended).collect();
-                let strategy = (SuiteKind::Capability, Some(Strategy::ConfidenceInterval));
-                let (outcome, _) = end_case(strategy, threshold, 0, &points);
+                let (outcome, scores) = outcome(*draw, *mean, trials, random);
                 (outcome, guaranteed_interval(&scores).expect("there are scores"))
             });
             let passes = share(&found, |(outcome, _)| *outcome == Status::Passed);
@@ -134,4 +128,21 @@ fn rates(simulations: usize) {
             println!("| {name} | {cases} | {covered:.1} % | {width:.2} |");
         }
     }
+}
+
+/// How often a case passes whose threshold is just above its mean score.
+pub(crate) fn passes_below_threshold(simulations: usize) -> f64 {
+    let Population { draw, mean, .. } = &POPULATIONS[1];
+    let outcomes = simulate(simulations * 10, |random| outcome(*draw, *mean, 3, random).0);
+    share(&outcomes, |outcome| *outcome == Status::Passed)
+}
+
+/// How a case ends whose threshold is just above its mean score, and the scores of its trials.
+fn outcome(draw: fn(&mut Rng) -> f64, mean: f64, trials: usize, random: &mut Rng) -> (Status, Vec<f64>) {
+    let scores: Vec<f64> = (0..trials).map(|_| draw(random)).collect();
+    let threshold = mean + 1e-6;
+    let ended = |score: &f64| (if *score >= threshold { Status::Passed } else { Status::Failed }, Some(*score));
+    let points: Vec<(Status, Option<f64>)> = scores.iter().map(ended).collect();
+    let strategy = (SuiteKind::Capability, Some(Strategy::ConfidenceInterval));
+    (end_case(strategy, threshold, 0, &points).0, scores)
 }

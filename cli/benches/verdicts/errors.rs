@@ -87,3 +87,10 @@ fn compare(
     }
     [write(&with), without]
 }
+
+/// How often the verdict is that without errors.
+pub(crate) fn same_verdict(simulations: usize) -> f64 {
+    let design = (Rates::All(0.9), 0.1, 100, 3, 0.01, Hit::Any);
+    let pairs = simulate(simulations, |random| compare(design, random));
+    share(&pairs, |[said, complete]| said.status == complete.status)
+}

@@ -220,19 +220,7 @@ pub(crate) fn print_broken(simulations: usize) {
     for (name, rates) in [("always 1", Rates::All(1.0))].into_iter().chain(POPULATIONS) {
         for trials in [Trials::All(1), Trials::All(2), Trials::All(3), Trials::UntilPass(3), Trials::All(5)] {
             for accepted in [1, 3] {
-                let all = simulate(simulations, |random| {
-                    let suite = Suite::new();
-                    let mut rates = rates.draw(CASES, random);
-                    rates[7] = 1.0;
-                    for number in 0..accepted {
-                        let id = format!("{number:03}");
-                        suite.run(&id, SuiteKind::Capability, &rates, trials, random);
-                        suite.accept(&id);
-                    }
-                    rates[7] = 0.0;
-                    let ran = suite.run("broken", SuiteKind::Capability, &rates, trials, random);
-                    (ran.is_red, suite.has_regressed("broken"))
-                });
+                let all = simulate(simulations, |random| broken(rates, trials, accepted, random));
                 let share = |of: fn(&(bool, bool)) -> bool| super::tables::share(&all, of);
                 println!(
                     "| {name} | {trials:?} | {accepted} | {:.1} % | {:.1} % |",
@@ -242,6 +230,21 @@ pub(crate) fn print_broken(simulations: usize) {
             }
         }
     }
+}
+
+/// Whether the test of a case fails that has always passed and breaks, and whether the run has regressed.
+fn broken(rates: Rates, trials: Trials, accepted: usize, random: &mut Rng) -> (bool, bool) {
+    let suite = Suite::new();
+    let mut rates = rates.draw(CASES, random);
+    rates[7] = 1.0;
+    for number in 0..accepted {
+        let id = format!("{number:03}");
+        suite.run(&id, SuiteKind::Capability, &rates, trials, random);
+        suite.accept(&id);
+    }
+    rates[7] = 0.0;
+    let ran = suite.run("broken", SuiteKind::Capability, &rates, trials, random);
+    (ran.is_red, suite.has_regressed("broken"))
 }
 
 /// A case that always failed, or the whole agent, becomes better, is accepted, and becomes as it was: how often that is noticed at once.
@@ -275,4 +278,17 @@ pub(crate) fn print_risen(simulations: usize) {
         let share = |index: usize| super::tables::share(&all, |it| it[index]);
         println!("| {label} | {:.1} % | {:.1} % | {:.1} % |", share(0), share(1), share(2));
     }
+}
+
+/// Share of the runs of a history that are red or *regressed*, of a tenth as many histories.
+pub(crate) fn red_or_regressed(simulations: usize) -> f64 {
+    let histories = simulations.div_ceil(10);
+    let all = simulate(histories, |random| history(Rates::All(0.9), Trials::All(3), Policy::Always, random));
+    100.0 * all.iter().map(|history| history.either).sum::<usize>() as f64 / (histories * RUNS) as f64
+}
+
+/// How often the test of a case fails that has always passed, and breaks.
+pub(crate) fn found_broken(simulations: usize) -> f64 {
+    let all = simulate(simulations, |random| broken(Rates::All(0.9), Trials::All(2), 1, random));
+    super::tables::share(&all, |(fails, _)| *fails)
 }

@@ -50,9 +50,7 @@ fn rare(random: &mut Rng, share: f64, rate: f64) -> [f64; 2] {
 pub(crate) fn print(simulations: usize) {
     println!("| cases | of them | trials | in the interval | mean width |\n| --- | --- | --- | ---: | ---: |");
     for Population { name, case, cluster } in &POPULATIONS {
-        let mut random = Rng::with_seed(1);
-        let changes = (0..1_000_000).map(|_| case(&mut random));
-        let truth = changes.map(|[before, after]| after - before).sum::<f64>() / 1e6;
+        let truth = mean_change(*case);
         for (count, trials) in [(20, 1), (20, 5), (40, 3), (100, 1), (100, 5)] {
             let found = simulate(simulations, |random| interval(*case, count, *cluster, Trials::All(trials), random));
             let covered = share(&found, |(lower, upper)| lower - 1e-9 <= truth && truth <= upper + 1e-9);
@@ -83,4 +81,19 @@ fn interval(
     let said = diff(output.path(), if size > 1 { &["--cluster-by", "group"] } else { &[] });
     let end = |index: usize| said.suite["interval"][index].as_f64().expect("there is an interval");
     (end(0), end(1))
+}
+
+/// How often the interval contains the mean change, of the first population.
+pub(crate) fn covered(simulations: usize) -> f64 {
+    let Population { case, .. } = &POPULATIONS[0];
+    let truth = mean_change(*case);
+    let found = simulate(simulations, |random| interval(*case, 40, 1, Trials::All(3), random));
+    share(&found, |(lower, upper)| lower - 1e-9 <= truth && truth <= upper + 1e-9)
+}
+
+/// The mean change of all cases of a population.
+fn mean_change(case: fn(&mut Rng) -> [f64; 2]) -> f64 {
+    let mut random = Rng::with_seed(1);
+    let changes = (0..1_000_000).map(|_| case(&mut random));
+    changes.map(|[before, after]| after - before).sum::<f64>() / 1e6
 }

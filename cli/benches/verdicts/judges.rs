@@ -99,3 +99,9 @@ fn kappa(samples: &[SampleRecord]) -> f64 {
     let agreeing = samples.iter().filter(|sample| sample.judge_score == Some(sample.human_score)).count();
     2.0 * agreeing as f64 / samples.len() as f64 - 1.0
 }
+
+/// How often a judge has drifted where none has changed.
+pub(crate) fn unchanged_drift(simulations: usize) -> f64 {
+    let found = simulate(simulations, |random| drifted(Accuracy::All(0.9), 0.0, 100, 5, random));
+    share(&found, |(test, _)| *test)
+}

@@ -7,6 +7,7 @@
 mod agent;
 mod alike;
 mod bounds;
+mod claims;
 mod command;
 mod errors;
 mod histories;

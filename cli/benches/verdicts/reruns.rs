@@ -48,3 +48,9 @@ fn verdicts(rates: Rates, change: Change, trials: usize, random: &mut Rng) -> [b
         newest(output.path()).verdict == "regressed"
     })
 }
+
+/// How often the last of the runs of a commit that has not changed is *regressed*.
+pub(crate) fn last_of_unchanged(simulations: usize) -> f64 {
+    let found = simulate(simulations, |random| verdicts(Rates::All(0.9), |_| {}, 3, random));
+    share(&found, |verdicts| verdicts[RUNS - 1])
+}

@@ -188,3 +188,9 @@ fn of_program(package: &Package, design: &Design, number: usize) -> Ended {
         serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {}", done.transcript()));
     ended(&parsed["decision"])
 }
+
+/// How often a run that is worse by the margin is shown to be within it.
+pub(crate) fn within_though_worse(simulations: usize) -> f64 {
+    let found = simulate(simulations, |random| of_records(&DESIGNS[0], random));
+    share(&found, |ended| ended.verdict == "within_margin")
+}

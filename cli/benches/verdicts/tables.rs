@@ -10,7 +10,7 @@ use fastrand::Rng;
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
 use super::run_files::{Case, write_run};
-use super::{alike, bounds, errors, histories, intervals, judges, reruns, sequential};
+use super::{alike, bounds, claims, errors, histories, intervals, judges, reruns, sequential};
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -20,6 +20,7 @@ pub(crate) struct Table {
 }
 
 pub(crate) const TABLES: &[Table] = &[
+    Table { name: "claims", about: "one line for every verdict, with 40 simulations each", print: claims::print },
     Table { name: "unchanged", about: "an agent that has not changed", print: unchanged },
     Table { name: "repeated", about: "an agent that has not changed, failed cases being repeated", print: repeated },
     Table { name: "early", about: "an agent that has not changed; the trials of a run end early", print: early },
@@ -92,7 +93,7 @@ pub(crate) fn simulate<T: Send>(simulations: usize, simulate: impl Fn(&mut Rng) 
 }
 
 /// What the command says about two runs that were drawn.
-fn compare(
+pub(crate) fn compare(
     simulations: usize,
     trials: [Trials; 2],
     arguments: &[&str],

@@ -100,7 +100,7 @@ fn judged_comparison(
         let baselines = baselines_of(&run)?;
         check_options(&run, &run, options)?;
         let asked = accepted_pairs(command, &baselines, &run, options)?;
-        let counted = if chosen.is_named { run.clone() } else { with_reruns(run.clone(), &read)? };
+        let counted = if chosen.is_named { run.clone() } else { with_reruns(run.clone(), &baselines, &read)? };
         (BASELINE.to_owned(), asked, Comparison::with_baselines(&baselines, &counted, options))
     } else {
         let base = read(&base_of(&run, standard)?)?;
@@ -161,7 +161,7 @@ pub(crate) fn compare(chosen: &Chosen, standard: Standard<'_>, options: &Compare
         let run = read(&chosen.run)?;
         check_options(&run, &run, options)?;
         let baselines = baselines_of(&run)?;
-        let run = if chosen.is_named { run } else { with_reruns(run, &read)? };
+        let run = if chosen.is_named { run } else { with_reruns(run, &baselines, &read)? };
         return Ok(Comparison::with_baselines(&baselines, &run, options));
     }
     let run = read(&chosen.run)?;
@@ -208,9 +208,11 @@ fn is_same_agent(base: &RunData, run: &RunData) -> bool {
     base.directory == run.directory || records.is_some_and(|(base, run)| base.is_of_same_agent(run))
 }
 
-/// A run with all other runs of its agent.
-fn with_reruns(run: RunData, read: Read<'_>) -> Result<RunData> {
-    let others = runs_of_same_agent(&run)?;
+/// A run with all other runs of its agent, except those that were accepted: what they showed is in the baselines.
+fn with_reruns(run: RunData, accepted: &[Baseline], read: Read<'_>) -> Result<RunData> {
+    let mut others = runs_of_same_agent(&run)?;
+    let is_accepted = |run: &StoredRun| accepted.iter().any(|baseline| baseline.header.runs.contains(&run.id()));
+    others.retain(|run| !is_accepted(run));
     counted(run, &others, read)
 }
 
@@ -357,7 +359,7 @@ pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
         say!("note: compared with run `{}` of the same commit, because there is none of another one", last.id());
         return Ok(Some(Comparison::new(&read(&last)?, &data, &options)));
     }
-    let counted = with_reruns(data.clone(), &|run| Ok(retain_cases_of(read(run)?, &data)))?;
+    let counted = with_reruns(data.clone(), &baselines, &|run| Ok(retain_cases_of(read(run)?, &data)))?;
     let Some(base) = base else { return Ok(Some(Comparison::with_baselines(&baselines, &counted, &options))) };
-    Ok(Some(Comparison::new(&with_reruns(read(&base)?, &read)?, &counted, &options)))
+    Ok(Some(Comparison::new(&with_reruns(read(&base)?, &[], &read)?, &counted, &options)))
 }

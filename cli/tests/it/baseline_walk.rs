@@ -80,8 +80,8 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
     test(&package, &["error"], "").fails("an error is never expected").says("the service is down");
 
     let ran = evalsuite(&package, &["run", "easy", "new"], "new").fails("the code of the tests");
-    ran.says("compared with the baseline\n\nwords @ default: regressed\n  passed   1/2").is_silent_about("removed");
-    ran.says("regressed           easy  1/1 -> 0/1, repeated 0/");
+    ran.says("compared with the baseline\n").says("words @ default: regressed\n").is_silent_about("removed");
+    ran.says("regressed           easy  1/1 -> ").says(" counted together: ");
 
     package.write("suites/words/tasks/hard.json", &suites::task("hard", "hard", "something else"));
     let other = test(&package, &["hard"], "").fails("the baseline is of other graders");

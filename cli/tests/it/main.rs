@@ -8,6 +8,7 @@ mod calibrate;
 mod check;
 #[cfg(target_os = "linux")]
 mod check_large;
+mod claims;
 mod clean;
 mod convert;
 #[cfg(unix)]

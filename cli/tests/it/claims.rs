@@ -1,0 +1,39 @@
+//! What the documents say about the error rates of verdicts, compared with what the command says about made-up agents.
+
+#[allow(dead_code, reason = "the other tables of the benchmark are not drawn here")]
+#[path = "../../benches/verdicts"]
+mod verdicts {
+    pub(crate) mod agent;
+    pub(crate) mod alike;
+    pub(crate) mod bounds;
+    pub(crate) mod claims;
+    pub(crate) mod command;
+    pub(crate) mod errors;
+    pub(crate) mod histories;
+    pub(crate) mod intervals;
+    pub(crate) mod judges;
+    pub(crate) mod reruns;
+    pub(crate) mod run_files;
+    pub(crate) mod sequential;
+    pub(crate) mod tables;
+}
+
+use std::fs;
+use std::path::Path;
+
+const MARK: &str = "<!-- claims: drawn by `cargo bench -p cargo-evalsuite --bench verdicts -- claims` -->\n\n";
+
+#[test]
+fn the_documents_show_what_is_measured() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reports.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let (before, after) = text.split_once(MARK).expect("docs/reports.md marks the table of claims");
+    let shown: String = after.split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
+    let measured = verdicts::claims::table();
+    if std::env::var_os("UPDATE_README").is_some() {
+        let rest = &after[shown.len()..];
+        fs::write(&file, format!("{before}{MARK}{measured}{rest}")).unwrap();
+    } else {
+        assert_eq!(shown, measured, "UPDATE_README=1 updates the table");
+    }
+}
