@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{CHANCE_OF_CHANGE, Counts, UnchangedSuite, chance_of_fall};
+use crate::baseline::{Counts, UnchangedSuite, has_risen};
 use crate::record::Status;
 
 /// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
@@ -72,7 +72,7 @@ impl Repetition {
             }
             // It has never passed in the baseline, and all trials did: as many as there, or as many as tell.
             (Status::Passed, (passed, trials)) if passed == trials && accepted.0 == 0 => {
-                let tells = |trials: &u32| chance_of_fall((*trials, *trials), accepted) <= CHANCE_OF_CHANGE;
+                let tells = |trials: &u32| has_risen(accepted, (*trials, *trials));
                 let enough = (passed..accepted.1).find(tells).unwrap_or(accepted.1);
                 (Status::Failed, enough.checked_sub(passed)?.min(most))
             }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(of(Failed, (0, 1), (0, 3), 30), None, "as before");
         assert_eq!(of(Failed, (1, 3), (3, 3), 30), None, "some passed");
         assert_eq!(of(Passed, (1, 1), (0, 3), 30), Some((Failed, 2)));
-        assert_eq!(of(Passed, (1, 1), (0, 40), 30), Some((Failed, 1)), "two passes of two after none of forty");
+        assert_eq!(of(Passed, (1, 1), (0, 40), 30), Some((Failed, 2)), "three passes tell, and one does not");
         assert_eq!(of(Passed, (1, 1), (0, 1), 30), None, "as many as before");
         assert_eq!(of(Passed, (1, 1), (3, 5), 30), None);
     }

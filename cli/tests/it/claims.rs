@@ -29,11 +29,18 @@ fn the_documents_show_what_is_measured() {
     let text = fs::read_to_string(&file).unwrap();
     let (before, after) = text.split_once(MARK).expect("docs/reports.md marks the table of claims");
     let shown: String = after.split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
-    let measured = verdicts::claims::table();
     if std::env::var_os("UPDATE_README").is_some() {
-        let rest = &after[shown.len()..];
-        fs::write(&file, format!("{before}{MARK}{measured}{rest}")).unwrap();
-    } else {
-        assert_eq!(shown, measured, "UPDATE_README=1 updates the table");
+        let (table, rest) = (verdicts::claims::table(), &after[shown.len()..]);
+        fs::write(&file, format!("{before}{MARK}{table}{rest}")).unwrap();
+        return;
     }
+    // The first simulations of each claim, of those that are shown.
+    let measured = verdicts::claims::measured(verdicts::claims::FEW);
+    let first = |row: &str| {
+        let (claim, numbers) = row.split_once("` | ")?;
+        let few = numbers.trim_end_matches(" |").rsplit(" | ").next()?;
+        Some((format!("{claim}` |"), few.to_owned()))
+    };
+    let rows: Vec<(String, String)> = shown.lines().skip(2).filter_map(first).collect();
+    assert_eq!(rows, measured, "UPDATE_README=1 updates the table");
 }

@@ -15,7 +15,7 @@ use crate::record::{
 use crate::untrusted::regular_file;
 
 pub use self::unchanged_suite::{
-    Beta, CHANCE_OF_CHANGE, Counts, LARGEST_CHANCE, UnchangedSuite, chance_of_fall, likelihoods, posterior,
+    Beta, CHANCE_OF_CHANGE, Counts, LARGEST_CHANCE, UnchangedSuite, chance_of_fall, has_risen, likelihoods, posterior,
 };
 
 /// Largest header of a baseline, in bytes.

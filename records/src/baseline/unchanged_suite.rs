@@ -10,6 +10,8 @@ pub const LARGEST_CHANCE: f64 = 0.015;
 const LARGEST_OF_SUITE: f64 = 0.0025;
 /// Largest probability of two results of a case that are taken to be of different rates of passing.
 pub const CHANCE_OF_CHANGE: f64 = 0.02;
+/// Fewest passed trials that show that a case passes more often: one that seldom passes does so at some time.
+const FEWEST_PASSED: u32 = 3;
 /// Largest probability that one case comes out so, if its rate of passing is the one that makes it most likely.
 const LARGEST_OF_CASE: f64 = 0.05;
 /// How strongly the cases of a suite may resemble each other: a + b of the beta distribution of their rates.
@@ -155,6 +157,11 @@ pub fn chance_of_fall(good: Counts, bad: Counts) -> f64 {
         binomial_at_most(failed, 1.0 - rate) * binomial_at_most(bad, rate)
     };
     (1..RATES).map(of).fold(0.0, f64::max)
+}
+
+/// Whether a case passes more often than before.
+pub fn has_risen(before: Counts, now: Counts) -> bool {
+    now.0 >= FEWEST_PASSED && chance_of_fall(now, before) <= CHANCE_OF_CHANGE
 }
 
 /// Probability that at most so many of so many trials pass, each at this rate.

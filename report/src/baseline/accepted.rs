@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::baseline::{CHANCE_OF_CHANGE, Counts, UnchangedSuite, chance_of_fall, counts};
+use evalsuite_records::baseline::{CHANCE_OF_CHANGE, Counts, UnchangedSuite, chance_of_fall, counts, has_risen};
 use evalsuite_records::record::{
     AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode, Status,
     TrialSummary,
@@ -170,7 +170,7 @@ fn decide(
     if known.contains(run) || is_replayed && old.outcomes == new.outcomes {
         return (Decision::Unchanged, None, Some(old.clone()));
     }
-    if is_better && chance_of_fall(now, before) <= CHANCE_OF_CHANGE {
+    if is_better && has_risen(before, now) {
         return (Decision::Raised, None, Some(new));
     }
     if !is_better && (suite.is_worse(before, now) || chance_of_fall(before, now) <= CHANCE_OF_CHANGE) {

@@ -231,7 +231,8 @@ mod tests {
         let noisy = lines(&[(27, 1, 1), (3, 0, 1)]);
         let any = |planned| record(SuiteKind::Capability, Rule::Any, planned);
         let unconfirmed = of(&noisy, &any(1), 0);
-        assert_eq!((unconfirmed.share, unconfirmed.untold, unconfirmed.passing), (0.0, 27, 27), "{unconfirmed:?}");
+        assert!(unconfirmed.share < 0.005, "{unconfirmed:?}");
+        assert_eq!((unconfirmed.untold, unconfirmed.passing), (27, 27), "{unconfirmed:?}");
         let confirmed = of(&noisy, &any(1), 30);
         assert!(confirmed.share < 0.02 && confirmed.untold == 0, "{confirmed:?}");
         // 1 − 0.9³⁰ = 0.96: elsewhere a case that fails is red.
