@@ -3,7 +3,7 @@
 use evalsuite::__private::end_case;
 use evalsuite::record::Status;
 use evalsuite::schema::{Strategy, SuiteKind};
-use evalsuite_records::statistics::{bounded_interval, guaranteed_interval};
+use evalsuite_records::statistics::{binomial_at_least, bounded_interval, guaranteed_interval};
 use evalsuite_report::wilson_interval;
 use fastrand::Rng;
 
@@ -87,8 +87,7 @@ fn gates() {
 }
 
 fn at_least(passed: usize, trials: usize, rate: f64) -> f64 {
-    let ways = |k: usize| (0..k).map(|i| (trials - i) as f64 / (i + 1) as f64).product::<f64>();
-    (passed..=trials).map(|k| ways(k) * rate.powi(k as i32) * (1.0 - rate).powi((trials - k) as i32)).sum()
+    binomial_at_least(passed as u32, trials as u32, rate)
 }
 
 /// The intervals of rates (Wilson's) and of the scores of suites.

@@ -2,6 +2,7 @@
 //!
 //! Hand-written: sums and a recurrence, for which every user would compile a statistics crate such as `statrs`.
 
+mod binomial;
 mod bounded_interval;
 mod guaranteed_interval;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::record::Stability;
 use crate::sums::mean;
 
+pub use self::binomial::{binomial, binomial_at_least, binomial_at_most};
 pub use self::bounded_interval::{bounded_interval, t_quantile};
 pub use self::guaranteed_interval::{guaranteed_interval, largest_lower_end, scores_to_reach};
 

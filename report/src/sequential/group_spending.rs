@@ -1,6 +1,8 @@
 //! Boundaries for looks at a number of trials that is fixed: the error that O'Brien and Fleming's spending function allows at each look
 //! (Lan & DeMets 1983). No crate has them: they take a numerical integration of a few lines.
 
+use crate::statistics::normal_at_most;
+
 /// Points of the grid on which the density of the paths that have not crossed is kept.
 const POINTS: usize = 120;
 /// So many standard deviations below 0, the density ends.
@@ -60,7 +62,7 @@ fn integral(density: &[(f64, f64)], of: impl Fn(f64) -> f64) -> f64 {
 
 /// Probability that a standard normal number is larger.
 fn upper_tail(value: f64) -> f64 {
-    0.5 * libm::erfc(value / std::f64::consts::SQRT_2)
+    normal_at_most(-value)
 }
 
 /// The number that a standard normal number exceeds with this probability, at most one half.

@@ -1,5 +1,7 @@
 //! Boschloo's exact test of two rates, one side.
 
+use evalsuite_records::statistics::binomial;
+
 use super::hypergeometric::tails;
 
 /// Rates of passing that are tried, because the rate is not known.
@@ -49,7 +51,7 @@ fn unconditional(fisher: &[f64], base: u32, run: u32) -> Vec<f64> {
     let mut largest = vec![0.0_f64; fisher.len()];
     for step in 1..RATES {
         let rate = f64::from(step) / f64::from(RATES);
-        let [in_base, in_run] = [base, run].map(|trials| binomial(trials, rate));
+        let [in_base, in_run] = [base, run].map(|trials| binomial(trials, rate).collect::<Vec<f64>>());
         let probability = |table: usize| in_base[table / in_run.len()] * in_run[table % in_run.len()];
         let mut sum = 0.0;
         let mut start = 0;
@@ -63,20 +65,6 @@ fn unconditional(fisher: &[f64], base: u32, run: u32) -> Vec<f64> {
         }
     }
     largest.into_iter().zip(fisher).map(|(largest, fisher)| f64::min(largest, *fisher)).collect()
-}
-
-/// The probabilities of 0, 1, 2 … passed trials.
-fn binomial(trials: u32, rate: f64) -> Vec<f64> {
-    let (pass, fail) = (rate.ln(), (1.0 - rate).ln());
-    let mut log_choose = 0.0;
-    (0..=trials)
-        .map(|passed| {
-            if passed > 0 {
-                log_choose += (f64::from(trials - passed + 1) / f64::from(passed)).ln();
-            }
-            (log_choose + f64::from(passed) * pass + f64::from(trials - passed) * fail).exp()
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -122,7 +110,7 @@ mod tests {
             let test = Boschloo::new(base, run);
             for level in [0.01, 0.0225, 0.045, 0.2] {
                 for rate in (1..40).map(|step| f64::from(step) / 40.0) {
-                    let [in_base, in_run] = [base, run].map(|trials| binomial(trials, rate));
+                    let [in_base, in_run] = [base, run].map(|trials| binomial(trials, rate).collect::<Vec<f64>>());
                     let tables = (0..=base).flat_map(|a| (0..=run).map(move |b| (a, b)));
                     let small = tables.filter(|(a, b)| test.p_value(*a, *b) <= level);
                     let sum: f64 = small.map(|(a, b)| in_base[a as usize] * in_run[b as usize]).sum();

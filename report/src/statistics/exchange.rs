@@ -4,6 +4,7 @@ use fastrand::Rng;
 
 use super::hypergeometric::log_choose;
 use super::mean;
+use super::normal::normal_at_most;
 
 const SEED: u64 = 0x5eed_f11b;
 /// Most random exchanges.
@@ -252,11 +253,6 @@ impl Unit {
             Self::Cluster { .. } => 0.5,
         }
     }
-}
-
-/// Probability that a standard normal number is at most as large.
-fn normal_at_most(value: f64) -> f64 {
-    0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)
 }
 
 #[cfg(test)]
