@@ -1,11 +1,11 @@
-//! What becomes of a baseline over months: runs of one agent, one after another, of which some are accepted.
+//! A baseline over months: runs of one agent, one after another, some of which are accepted.
 
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
 use evalsuite_records::baseline::{Chance, baseline_file, result_of};
-use evalsuite_records::record::{Baseline, CaseRecord, Status, SuiteId};
+use evalsuite_records::record::{Baseline, CaseRecord, SuiteId};
 use evalsuite_schema::SuiteKind;
 use fastrand::Rng;
 
@@ -101,10 +101,11 @@ impl Suite {
         let judge = |record: &mut CaseRecord| {
             record.kind = kind;
             if kind == SuiteKind::Capability {
-                let of = |record: &CaseRecord| result_of(&file, record, Chance::WithFailures(failed.get()));
-                let has_passed = of(record).expect("a baseline").is_some_and(|result| result.passed > 0);
-                failed.set(failed.get() + u32::from(has_passed && record.outcome == Status::Failed));
-                record.baseline = of(record).expect("a baseline");
+                let chance = || {
+                    failed.set(failed.get() + 1);
+                    Ok(Chance::WithFailures(failed.get()))
+                };
+                record.baseline = result_of(&file, record, chance).expect("a baseline");
             }
         };
         let output = self.output();
@@ -191,7 +192,7 @@ pub(crate) fn print(simulations: usize) {
     }
 }
 
-/// The forecast of `accept` and what came of it, by kind of suite.
+/// The forecast of `accept`, and the share of red runs, by kind of suite.
 pub(crate) fn print_forecasts(simulations: usize) {
     println!("| kind | rates | trials | forecast | red |\n| --- | --- | --- | ---: | ---: |");
     for (kind_name, kind) in [("capability", SuiteKind::Capability), ("regression", SuiteKind::Regression)] {
@@ -247,7 +248,7 @@ fn broken(rates: Rates, trials: Trials, accepted: usize, random: &mut Rng) -> (b
     (ran.is_red, suite.has_regressed("broken"))
 }
 
-/// A case that always failed, or the whole agent, becomes better, is accepted, and becomes as it was: how often that is noticed at once.
+/// How often a fall is found in the first run, after a case that always failed, or the whole agent, became better and was accepted.
 pub(crate) fn print_risen(simulations: usize) {
     println!("| trials | a case: held to | its fall fails its test | all cases 0.5 to 0.9: the fall is *regressed* |");
     println!("| --- | ---: | ---: | ---: |");

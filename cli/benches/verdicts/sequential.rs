@@ -46,7 +46,7 @@ const DESIGNS: [Design; 12] = [
     design([0.6, 0.6], 50, 10, 1, true),
 ];
 
-/// What a run came to.
+/// The verdict of a run, and its number of trials.
 struct Ended {
     verdict: String,
     trials: f64,
@@ -122,47 +122,17 @@ fn ended(decision: &Value) -> Ended {
     }
 }
 
-/// An agent that passes with the probability `RATE`, by a digest of `SEED`, the case and the trial.
-const LIB: &str = r#"
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-pub fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, String> {
-    let set = |name: &str| std::env::var(name).unwrap_or_default();
-    let mut hasher = DefaultHasher::new();
-    (set("SEED"), trial.case_id(), trial.index()).hash(&mut hasher);
-    let drawn = (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64;
-    Ok(if drawn < set("RATE").parse().map_err(|error| format!("{error}"))? { "yes" } else { "no" }.to_owned())
-}
-"#;
-
 /// The same with a real test program, which `run --until-decided` calls for each look: a tenth of the simulations, as each takes seconds.
 pub(crate) fn print_rounds(simulations: usize) {
     println!(
         "| rates | cases | looks | planned | mean trials | regressed | within the margin |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |"
     );
-    let package = program();
+    let package = suites::package_with_random_agent("verdicts_rounds", 30);
     for design in [design([0.9, 0.8], 30, 10, 1, false), design([0.9, 0.9], 30, 10, 1, false)] {
         let runs = if simulations == 200 { 20 } else { simulations };
         let found: Vec<Ended> = (0..runs).map(|number| of_program(&package, &design, number)).collect();
         print_row(&design, &found);
     }
-}
-
-fn program() -> Package {
-    let package = Package::new("verdicts_rounds");
-    package
-        .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
-        .write("tests/evals.rs", "use verdicts_rounds::agent;\nevalsuite::include_eval_suite!(\"suites/words\");\n")
-        .write(
-            "suites/words/suite.json",
-            "{ \"name\": \"words\", \"agent_name\": \"agent\", \"kind\": \"regression\" }",
-        );
-    for case in 0..30 {
-        let id = format!("c{case:02}");
-        package.write(&format!("suites/words/tasks/{id}.json"), &suites::task(&id, "?", "yes"));
-    }
-    package
 }
 
 fn of_program(package: &Package, design: &Design, number: usize) -> Ended {

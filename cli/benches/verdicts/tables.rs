@@ -44,7 +44,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "histories", about: "an agent that has not changed, over thirty runs", print: histories::print },
     Table {
         name: "forecasts",
-        about: "what `accept` forecasts, and what comes of it",
+        about: "the forecast of `accept`, and the share of red runs",
         print: histories::print_forecasts,
     },
     Table { name: "broken", about: "a case that has always passed breaks", print: histories::print_broken },

@@ -183,7 +183,7 @@ fn counted_sides(
     is_run_named: bool,
     read: Read<'_>,
 ) -> Result<(RunData, RunData)> {
-    if is_same_agent(&base, &run) {
+    if base.directory == run.directory || base.is_of_same_agent(&run) {
         return Ok((base, run));
     }
     let mut of_base = runs_of_same_agent(&base)?;
@@ -201,11 +201,6 @@ fn counted_sides(
         Ok(data)
     };
     Ok((count(base, of_base, matches!(standard, Standard::Run(_)))?, count(run, of_run, is_run_named)?))
-}
-
-fn is_same_agent(base: &RunData, run: &RunData) -> bool {
-    let records = base.record.as_ref().zip(run.record.as_ref());
-    base.directory == run.directory || records.is_some_and(|(base, run)| base.is_of_same_agent(run))
 }
 
 /// A run with all other runs of its agent, except those that were accepted: what they showed is in the baselines.

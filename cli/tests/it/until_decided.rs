@@ -6,23 +6,6 @@ use evalsuite_needs::needs;
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 
-/// An agent that passes a trial with the probability `RATE`, by a digest of `SEED`, the case and the trial.
-const LIB: &str = r#"
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-pub fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, String> {
-    let set = |name: &str| std::env::var(name).unwrap_or_default();
-    let mut hasher = DefaultHasher::new();
-    (set("SEED"), trial.case_id(), trial.index()).hash(&mut hasher);
-    let drawn = (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64;
-    if set("BREAKS").split(',').any(|at| at == format!("{}:{}", trial.case_id(), trial.index())) {
-        std::process::abort();
-    }
-    Ok(if drawn < set("RATE").parse().map_err(|error| format!("{error}"))? { "yes" } else { "no" }.to_owned())
-}
-"#;
-
-const TESTS: &str = "use PACKAGE::agent;\nevalsuite::include_eval_suite!(\"suites/words\");\n";
 const CASES: usize = 20;
 
 struct Decided(Package);
@@ -30,15 +13,7 @@ struct Decided(Package);
 impl Decided {
     /// A package with a run `base` of ten trials of each case.
     fn new(name: &str, base_trials: &str) -> Self {
-        let package = Package::new(name);
-        package
-            .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", LIB)
-            .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
-            .write(
-                "suites/words/suite.json",
-                "{ \"name\": \"words\", \"agent_name\": \"agent\", \"kind\": \"regression\" }",
-            );
+        let package = suites::package_with_random_agent(name, CASES);
         for case in 0..CASES {
             let group = format!("\"metadata\": {{ \"group\": \"g{}\" }}, \"description\"", case / 2);
             let task = suites::task(&format!("c{case:02}"), "?", "yes").replace("\"description\"", &group);

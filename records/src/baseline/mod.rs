@@ -14,9 +14,7 @@ use crate::record::{
 };
 use crate::untrusted::regular_file;
 
-pub use self::unchanged_suite::{
-    Beta, CHANCE_OF_CHANGE, Counts, LARGEST_CHANCE, UnchangedSuite, chance_of_fall, has_risen, likelihoods, posterior,
-};
+pub use self::unchanged_suite::{Beta, Counts, LARGEST_CHANCE, UnchangedSuite, has_risen};
 
 /// Largest header of a baseline, in bytes.
 const LARGEST_HEADER: u64 = 64 << 10;
@@ -114,12 +112,16 @@ pub enum Chance {
 }
 
 /// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about
-/// the case, or if there is no baseline.
+/// the case, or if there is no baseline. `chance` is asked about a case that fails and has passed in the baseline.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is not valid.
-pub fn result_of(file: &Path, record: &CaseRecord, chance: Chance) -> io::Result<Option<BaselineResult>> {
+/// If the file cannot be read, or is not valid, or `chance` returns an error.
+pub fn result_of(
+    file: &Path,
+    record: &CaseRecord,
+    chance: impl FnOnce() -> io::Result<Chance>,
+) -> io::Result<Option<BaselineResult>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let Some(line) = line(&text, file, record)? else { return Ok(None) };
     let mut result = BaselineResult::new(Expectation::Redefined, line.passed, line.trials);
@@ -130,21 +132,23 @@ pub fn result_of(file: &Path, record: &CaseRecord, chance: Chance) -> io::Result
         (true, PassState::Fails) => Expectation::NewPass,
         (true, _) => Expectation::ExpectedPass,
         (false, PassState::Fails) => Expectation::ExpectedFailure,
-        (false, PassState::Passes) if chance == Chance::None => Expectation::Regression,
-        (false, state) => {
-            let suite = suite(&text, file)?;
-            let (accepted, now) = ((line.passed, line.trials), counts(record));
-            result.chance = Some(suite.chance(accepted, now));
-            let is_broken = || match chance {
-                Chance::WithFailures(cases) => cases >= suite.too_many_failures(record.planned.max(1), record.rule),
-                Chance::None => false,
-            };
-            match state {
-                _ if suite.is_worse(accepted, now) || is_broken() => Expectation::Regression,
-                PassState::Passes => Expectation::Unconfirmed,
-                _ => Expectation::Quarantined,
+        (false, state) => match (chance()?, state) {
+            (Chance::None, PassState::Passes) => Expectation::Regression,
+            (chance, _) => {
+                let suite = suite(&text, file)?;
+                let (accepted, now) = ((line.passed, line.trials), counts(record));
+                result.chance = Some(suite.chance(accepted, now));
+                let is_broken = || match chance {
+                    Chance::WithFailures(cases) => cases >= suite.too_many_failures(record.planned.max(1), record.rule),
+                    Chance::None => false,
+                };
+                match state {
+                    _ if suite.is_worse(accepted, now) || is_broken() => Expectation::Regression,
+                    PassState::Passes => Expectation::Unconfirmed,
+                    _ => Expectation::Quarantined,
+                }
             }
-        }
+        },
     };
     Ok(Some(result))
 }
@@ -188,7 +192,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let record = CaseRecord::new();
         let errors =
-            [result_of(&pipe, &record, Chance::None).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
+            [result_of(&pipe, &record, || Ok(Chance::None)).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
         for error in errors {
             assert!(error.to_string().ends_with(": it is a named pipe, not a regular file"), "{error}");
         }
@@ -204,7 +208,7 @@ mod tests {
             (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
             (record.input_digest, record.grader_digest) = (input.into(), "g".into());
             record.completed = trials;
-            result_of(&file, &record, Chance::WithFailures(1))
+            result_of(&file, &record, || Ok(Chance::WithFailures(1)))
                 .map(|found| found.map(|found| found.expectation))
                 .map_err(|error| error.to_string())
         };

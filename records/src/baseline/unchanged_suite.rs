@@ -10,7 +10,7 @@ pub const LARGEST_CHANCE: f64 = 0.015;
 /// Largest probability that so many cases of a suite fail which have passed.
 const LARGEST_OF_SUITE: f64 = 0.0025;
 /// Largest probability of two results of a case that are taken to be of different rates of passing.
-pub const CHANCE_OF_CHANGE: f64 = 0.02;
+const CHANCE_OF_CHANGE: f64 = 0.02;
 /// Fewest passed trials that show that a case passes more often: one that seldom passes does so at some time.
 const FEWEST_PASSED: u32 = 3;
 /// Largest probability that one case comes out so, if its rate of passing is the one that makes it most likely.
@@ -19,6 +19,8 @@ const LARGEST_OF_CASE: f64 = 0.05;
 const RESEMBLANCES: [f64; 12] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 /// Difference of the logarithms of two likelihoods up to which the data do not tell which one is right.
 const AS_LIKELY: f64 = 2.0;
+/// Difference of such logarithms that rounding makes.
+const ROUNDING: f64 = 1e-6;
 /// Rates of passing that are tried where one case is looked at.
 const RATES: u32 = 100;
 
@@ -35,6 +37,9 @@ pub type Beta = [f64; 2];
 /// about as likely, the one counts that makes a bad result most probable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnchangedSuite {
+    /// The most likely distribution of the rates; of equally likely ones, that with the most alike rates.
+    best: Beta,
+    /// All that are about as likely.
     plausible: Vec<Beta>,
     /// Cases that have passed, and whose tests can therefore say that they do not any more, by their trials.
     at_risk: BTreeMap<Counts, u32>,
@@ -45,9 +50,18 @@ impl UnchangedSuite {
     pub fn new(lines: &[BaselineCase]) -> Self {
         let found = likelihoods(lines);
         let best = found.iter().map(|(_, likelihood)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
-        let plausible = found.into_iter().filter(|(_, likelihood)| *likelihood >= best - AS_LIKELY);
+        let within = |difference: f64| {
+            let near = found.iter().filter(move |(_, likelihood)| *likelihood >= best - difference);
+            near.map(|(beta, _)| *beta)
+        };
         let at_risk = alike(lines.iter().filter(|line| line.passed > 0));
-        Self { plausible: plausible.map(|(beta, _)| beta).collect(), at_risk }
+        let [first, ..] = found;
+        Self { best: within(ROUNDING).next_back().unwrap_or(first.0), plausible: within(AS_LIKELY).collect(), at_risk }
+    }
+
+    /// The distribution of the rate of a case with these trials, if the rates of the suite have their most likely distribution.
+    pub fn rate_of(&self, accepted: Counts) -> Beta {
+        posterior(self.best, accepted)
     }
 
     /// Expected number of cases that come out as badly as this one in a run in which nothing has changed; a probability where it is small.
@@ -63,6 +77,11 @@ impl UnchangedSuite {
     /// Whether a case is worse than in its baseline: its result is improbable among all cases of the suite, and by itself.
     pub fn is_worse(&self, accepted: Counts, run: Counts) -> bool {
         self.chance(accepted, run) <= LARGEST_CHANCE && chance_of_fall(accepted, run) <= LARGEST_OF_CASE
+    }
+
+    /// Whether a case passes less often than before, as its test says or by its own trials.
+    pub fn has_fallen(&self, before: Counts, now: Counts) -> bool {
+        self.is_worse(before, now) || chance_of_fall(before, now) <= CHANCE_OF_CHANGE
     }
 
     /// Number of cases that have passed and fail now which chance does not explain any more, however few trials each of them has: the suite is
@@ -96,7 +115,7 @@ impl UnchangedSuite {
 }
 
 /// The distributions of rates that are tried for a suite, each with the logarithm of its likelihood, up to a constant.
-pub fn likelihoods(lines: &[BaselineCase]) -> Vec<(Beta, f64)> {
+fn likelihoods(lines: &[BaselineCase]) -> [(Beta, f64); RESEMBLANCES.len()] {
     let alike = alike(lines);
     let sum = |of: fn(&BaselineCase) -> u32| lines.iter().map(|line| f64::from(of(line))).sum::<f64>();
     let mean = (sum(|line| line.passed) + 0.5) / (sum(|line| line.trials) + 1.0);
@@ -105,7 +124,7 @@ pub fn likelihoods(lines: &[BaselineCase]) -> Vec<(Beta, f64)> {
         let lines = alike.iter().map(|(counts, lines)| f64::from(*lines) * log_likelihood(beta, *counts));
         (beta, lines.sum())
     };
-    RESEMBLANCES.map(of).to_vec()
+    RESEMBLANCES.map(of)
 }
 
 /// Number of cases by their trials.
@@ -123,7 +142,7 @@ fn tail(failed: f64, cases: f64, expected: f64) -> f64 {
 }
 
 /// The distribution of the rate of a case with these trials.
-pub fn posterior([a, b]: Beta, (passed, trials): Counts) -> Beta {
+fn posterior([a, b]: Beta, (passed, trials): Counts) -> Beta {
     [a + f64::from(passed), b + f64::from(trials.saturating_sub(passed))]
 }
 
@@ -151,7 +170,7 @@ fn at_most(beta: Beta, (passed, trials): Counts) -> f64 {
 }
 
 /// Probability of results at least as good as the first and at least as bad as the second one, for the rate that makes it largest.
-pub fn chance_of_fall(good: Counts, bad: Counts) -> f64 {
+fn chance_of_fall(good: Counts, bad: Counts) -> f64 {
     let of = |step: u32| {
         let rate = f64::from(step) / f64::from(RATES);
         binomial_at_least(good.0, good.1, rate) * binomial_at_most(bad.0, bad.1, rate)

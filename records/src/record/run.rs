@@ -51,8 +51,13 @@ impl RunRecord {
         self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
     }
 
+    /// Whether the trials of two runs are of one sample: both are of one agent, which was called.
+    pub fn counts_with(&self, other: &Self) -> bool {
+        self.is_of_same_agent(other) && self.has_called_agent() && other.has_called_agent()
+    }
+
     /// Whether the agent was called, as far as the environment of the run says.
-    pub fn has_called_agent(&self) -> bool {
+    pub(crate) fn has_called_agent(&self) -> bool {
         let value = |name: &str| self.env.get(name).and_then(Option::as_deref);
         value("EVALSUITE_REGRADE").is_none() && value("EVALSUITE_MODE") != Some("replay")
     }

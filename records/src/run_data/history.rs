@@ -54,8 +54,7 @@ pub fn runs_of_same_agent(run: &RunData) -> io::Result<Vec<StoredRun>> {
     let Some(ours) = run.record.as_ref().filter(|record| record.has_called_agent()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for other in beside(run)?.into_iter().rev().filter(|other| other.path() != run.directory) {
-        let is_meant = |record: &RunRecord| record.is_of_same_agent(ours) && record.has_called_agent();
-        if run_record(&other).is_some_and(|record| is_meant(&record)) && !other.is_in_use()? {
+        if run_record(&other).is_some_and(|record| record.counts_with(ours)) && !other.is_in_use()? {
             found.push(other);
         }
     }

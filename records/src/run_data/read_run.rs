@@ -90,6 +90,11 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
 pub struct SuiteNames<'a>(BTreeMap<&'a str, String>);
 
 impl RunData {
+    /// Whether this run and another one are known to be [of one agent](RunRecord::is_of_same_agent).
+    pub fn is_of_same_agent(&self, other: &Self) -> bool {
+        self.record.as_ref().zip(other.record.as_ref()).is_some_and(|(one, other)| one.is_of_same_agent(other))
+    }
+
     /// Its suites, with their names.
     pub fn suite_names(&self) -> Vec<(SuiteId, String)> {
         self.suites.iter().map(|suite| (suite.id.clone(), suite.name.clone())).collect()

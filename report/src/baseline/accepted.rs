@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::baseline::{CHANCE_OF_CHANGE, Counts, UnchangedSuite, chance_of_fall, counts, has_risen};
+use evalsuite_records::baseline::{Counts, UnchangedSuite, counts, has_risen};
 use evalsuite_records::record::{
     AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode, Status,
     TrialSummary,
@@ -61,7 +61,7 @@ pub enum Decision {
     Removed,
     /// The baseline is as it was, although the run differs or has no result.
     Kept,
-    /// The run says nothing new: it was accepted before, or replays what was.
+    /// The run adds no result: it was accepted before, or it is a replay.
     Unchanged,
 }
 
@@ -133,7 +133,7 @@ fn trials(line: &BaselineCase) -> Counts {
     (line.passed, line.trials)
 }
 
-/// What becomes of a line, why it is kept, and what it is then.
+/// The decision about a line, the reason to keep it, and the new line.
 type Decided = (Decision, Option<String>, Option<BaselineCase>);
 
 fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
@@ -173,10 +173,10 @@ fn decide(
     if is_better && has_risen(before, now) {
         return (Decision::Raised, None, Some(new));
     }
-    if !is_better && (suite.is_worse(before, now) || chance_of_fall(before, now) <= CHANCE_OF_CHANGE) {
+    if !is_better && suite.has_fallen(before, now) {
         return (Decision::Lowered, None, Some(new));
     }
-    // A recording that was made anew takes the place of the old one: its trials are no further ones.
+    // A new recording replaces the old one, so its trials are not added.
     if !is_replayed {
         (new.passed, new.trials) = (before.0.saturating_add(now.0), before.1.saturating_add(now.1));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::baseline::{Beta, Counts, UnchangedSuite, likelihoods, posterior};
+use evalsuite_records::baseline::{Counts, UnchangedSuite};
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, Rule};
 use evalsuite_records::repeated_cases::RepeatedCases;
 use evalsuite_schema::SuiteKind;
@@ -74,8 +74,11 @@ impl RedBuilds {
     }
 
     fn of_lines(lines: &[BaselineCase], record: &CaseRecord, confirming: u32) -> Option<Self> {
+        if lines.is_empty() {
+            return None;
+        }
         let design = Design { planned: record.planned.max(1), rule: record.rule, kind: record.kind, confirming };
-        let simulation = Simulation { lines, rates: fitted(lines)?, suite: UnchangedSuite::new(lines) };
+        let simulation = Simulation { lines, suite: UnchangedSuite::new(lines) };
         let cases = simulation.cases(design);
         let share = simulation.share(&cases, design);
         let is_small = |planned: &u32| {
@@ -95,7 +98,6 @@ impl RedBuilds {
 /// What runs are drawn from.
 struct Simulation<'a> {
     lines: &'a [BaselineCase],
-    rates: Beta,
     suite: UnchangedSuite,
 }
 
@@ -107,7 +109,7 @@ impl Simulation<'_> {
             let most = design.planned.saturating_add(design.confirming);
             let needed = known.entry(accepted);
             let needed = *needed.or_insert_with(|| self.suite.failures_needed(accepted, design.planned, most));
-            let [passes, fails] = posterior(self.rates, accepted);
+            let [passes, fails] = self.suite.rate_of(accepted);
             Case { accepted, urn: Urn { passes, fails }, needed }
         };
         self.lines.iter().map(&mut case).collect()
@@ -191,16 +193,6 @@ impl Urn {
         *(if passes { &mut self.passes } else { &mut self.fails }) += 1.0;
         passes
     }
-}
-
-/// The beta distribution that makes the trials of all cases most likely; of equally likely ones, that with the most alike rates.
-fn fitted(lines: &[BaselineCase]) -> Option<Beta> {
-    if lines.is_empty() {
-        return None;
-    }
-    let likely = likelihoods(lines);
-    let best = likely.iter().map(|(_, likelihood)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
-    likely.into_iter().rev().find(|(_, likelihood)| *likelihood >= best - 1e-6).map(|(distribution, _)| distribution)
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl Comparison {
         Self::with(&as_run(baselines), Standard::Baseline, run, options, &suites)
     }
 
-    /// `accepted`: what baselines tell of suites, by their names.
+    /// `accepted`: the baselines of suites, by the names of the suites.
     fn with(
         base: &RunData,
         standard: Standard,

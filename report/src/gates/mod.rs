@@ -5,6 +5,7 @@ mod check;
 mod measure;
 mod suite_gates;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_diagnostics::counted;
@@ -107,12 +108,17 @@ impl fmt::Display for GateVerdict {
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut notes: BTreeMap<&str, (usize, usize, String)> = BTreeMap::new();
+        for (index, result) in self.results.iter().enumerate() {
+            let Some(note) = result.rate_note() else { continue };
+            // Of a gate with `per`, of the group with the fewest cases.
+            if notes.get(result.gate.as_str()).is_none_or(|(cases, ..)| result.cases < *cases) {
+                notes.insert(&result.gate, (result.cases, index, note));
+            }
+        }
         for (index, result) in self.results.iter().enumerate() {
             writeln!(f, "{result}")?;
-            // Of a gate with `per`, of the group with the fewest cases.
-            let others = self.results.iter().enumerate().filter(|(_, other)| other.gate == result.gate);
-            let smallest = others.min_by_key(|(_, other)| (other.rate_note().is_none(), other.cases));
-            if let Some(note) = result.rate_note().filter(|_| smallest.is_some_and(|(smallest, _)| smallest == index)) {
+            if let Some((.., note)) = notes.get(result.gate.as_str()).filter(|(_, of, _)| *of == index) {
                 writeln!(f, "{note}")?;
             }
         }

@@ -45,7 +45,7 @@ fn fall_p_value(changes: &[f64]) -> f64 {
     if changes.iter().sum::<f64>() < 0.0 { sign_flip_p_value(changes) / 2.0 } else { 1.0 }
 }
 
-/// The p-value, if as many differences could have a small one: without regard to their signs, so that it is no choice among results.
+/// The p-value, if as many differences could have a small one: their signs do not matter, so this selects no results.
 fn testable(p_value: f64, differences: &[f64], fewest: usize) -> Option<f64> {
     (differences.iter().filter(|difference| **difference != 0.0).count() >= fewest).then_some(p_value)
 }

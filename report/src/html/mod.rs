@@ -13,7 +13,7 @@ mod transcripts;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_records::record::{RunRecord, Status};
+use evalsuite_records::record::Status;
 
 use crate::comparison::{CompareOptions, Comparison, pooled, without_trials};
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
@@ -138,7 +138,7 @@ impl HtmlReport {
     }
 
     fn base(&self) -> Option<&RunData> {
-        let of_other_agent = self.history.iter().rev().find(|past| !is_of_same_agent(past, &self.run));
+        let of_other_agent = self.history.iter().rev().find(|past| !past.is_of_same_agent(&self.run));
         self.base.as_ref().or(of_other_agent).or(self.history.last())
     }
 
@@ -146,16 +146,13 @@ impl HtmlReport {
     /// are of one agent.
     fn compared_with(&self, past: &RunData) -> Comparison {
         let options = CompareOptions::new();
-        if is_of_same_agent(past, &self.run) {
+        if past.is_of_same_agent(&self.run) {
             return Comparison::new(past, &self.run, &options);
         }
         let counted = |run: &RunData| {
-            let has_called_agent = |run: &RunData| run.record.as_ref().is_some_and(RunRecord::has_called_agent);
             let is_meant = |other: &&RunData| {
-                other.run_id != run.run_id
-                    && is_of_same_agent(other, run)
-                    && has_called_agent(other)
-                    && has_called_agent(run)
+                let records = other.record.as_ref().zip(run.record.as_ref());
+                other.run_id != run.run_id && records.is_some_and(|(other, run)| other.counts_with(run))
             };
             let mut runs: Vec<RunData> = self.history.iter().filter(is_meant).map(without_trials).collect();
             runs.push(without_trials(run));
@@ -175,8 +172,4 @@ impl HtmlReport {
         }
         runs
     }
-}
-
-fn is_of_same_agent(one: &RunData, other: &RunData) -> bool {
-    one.record.as_ref().zip(other.record.as_ref()).is_some_and(|(one, other)| one.is_of_same_agent(other))
 }

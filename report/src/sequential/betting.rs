@@ -28,7 +28,7 @@ pub(super) const MOST: f64 = 0.9;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Betting {
     bounds: Bounds,
-    /// Bets and the logarithms of what became of their parts of the capital.
+    /// Bets, and the logarithms of their shares of the capital.
     bets: [(f64, f64); FIRST_SQUARES.len()],
     count: f64,
     squares: f64,

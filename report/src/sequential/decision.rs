@@ -11,7 +11,7 @@ use crate::run_data::RunData;
 
 /// Share of the trials that may have no result before nothing is decided.
 const MOST_MISSING: f64 = 0.1;
-/// The largest logarithm of an e-value that is shown: larger ones are no finite numbers.
+/// The largest logarithm of an e-value that is shown: larger e-values overflow.
 const LARGEST_LOG: f64 = 700.0;
 /// The smallest margin: with 0, no number of trials decides.
 const LEAST_MARGIN: f64 = 1e-6;

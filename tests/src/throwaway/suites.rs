@@ -43,3 +43,37 @@ pub fn package_with_suite(package: &str, suite: &str, tests: &str) -> Package {
         .write(&format!("suites/{suite}/EVAL.yaml"), EVAL_YAML);
     package
 }
+
+/// A package with a suite `words` of so many cases `c00`, `c01` …, and an agent that passes a trial with the probability `RATE`, by a digest
+/// of `SEED`, the case and the trial. The process dies at the trials in `BREAKS`, such as `c00:1,c03:0`.
+pub fn package_with_random_agent(name: &str, cases: usize) -> Package {
+    let package = Package::new(name);
+    package
+        .write("build.rs", BUILD_SCRIPT)
+        .write("src/lib.rs", RANDOM_AGENT)
+        .write("tests/evals.rs", &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/words\");\n"))
+        .write(
+            "suites/words/suite.json",
+            "{ \"name\": \"words\", \"agent_name\": \"agent\", \"kind\": \"regression\" }",
+        );
+    for case in 0..cases {
+        let id = format!("c{case:02}");
+        package.write(&format!("suites/words/tasks/{id}.json"), &task(&id, "?", "yes"));
+    }
+    package
+}
+
+const RANDOM_AGENT: &str = r#"
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+pub fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, String> {
+    let set = |name: &str| std::env::var(name).unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    (set("SEED"), trial.case_id(), trial.index()).hash(&mut hasher);
+    let drawn = (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64;
+    if set("BREAKS").split(',').any(|at| at == format!("{}:{}", trial.case_id(), trial.index())) {
+        std::process::abort();
+    }
+    Ok(if drawn < set("RATE").parse().map_err(|error| format!("{error}"))? { "yes" } else { "no" }.to_owned())
+}
+"#;

@@ -131,7 +131,7 @@ impl<'a> UntilDecided<'a> {
     /// The newest other run of this agent that was compared with the same base.
     fn earlier(&self, base: &str, options: &DecisionOptions) -> Result<Option<(DecisionRecord, RunDecision)>> {
         for stored in self.output.runs_newest_first()? {
-            // A damaged record of another run says nothing about this one.
+            // Damaged records of other runs are ignored.
             let Ok(Some(plan)) = read_run_record::<DecisionRecord>(stored.path(), Path::new(DECISION)) else {
                 continue;
             };
@@ -165,14 +165,8 @@ impl<'a> UntilDecided<'a> {
             let most: usize = suite.cases.iter().map(|case| case.base.len().min(rounds)).sum();
             let usual = usual_trials(suite, self.plan.margin);
             let name = format!("{} @ {}", suite.suite, suite.target);
-            if self.plan.fixed {
-                say!("note: {name}: {} of {base} to compare with, {most} at most", counted(pairs, "trial"));
-            } else {
-                say!(
-                    "note: {name}: {} of {base} to compare with, {most} at most; it usually takes about {usual}",
-                    counted(pairs, "trial")
-                );
-            }
+            let takes = if self.plan.fixed { String::new() } else { format!("; it usually takes about {usual}") };
+            say!("note: {name}: {} of {base} to compare with, {most} at most{takes}", counted(pairs, "trial"));
             if !self.plan.fixed && most < usual {
                 say!("warning: {name}: {most} trials are probably too few to decide, and the run ends undecided");
             }

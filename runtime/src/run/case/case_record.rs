@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 
 use evalsuite_records::record::{
     CaseRecord, GraderRecord, Mode, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary,
@@ -15,7 +14,7 @@ use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{Chance, accepted_result, baseline_file, result_of};
+use crate::record::baseline::{Chance, baseline_file, result_of};
 use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{
     Summary, by_k, guaranteed_interval, largest_lower_end, pass_at_k, pass_hat_k, scores_to_reach, stability,
@@ -53,7 +52,7 @@ pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
         return;
     }
     let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
-    match chance(plan, record, &file).and_then(|chance| result_of(&file, record, chance)) {
+    match result_of(&file, record, || chance(plan, record)) {
         Ok(result) => record.baseline = result,
         Err(error) => {
             record.outcome = Status::Error;
@@ -62,13 +61,12 @@ pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
     }
 }
 
-/// Whether the case may have failed by chance. Says so to the other cases of the suite.
-fn chance(plan: &Plan<'_>, record: &CaseRecord, file: &Path) -> io::Result<Chance> {
+/// Whether a case that fails, and has passed in the baseline, may have failed by chance. The other cases of the suite learn of it.
+fn chance(plan: &Plan<'_>, record: &CaseRecord) -> io::Result<Chance> {
     if plan.settings.mode != Mode::Live {
         return Ok(Chance::None);
     }
-    let has_passed = || Ok::<_, io::Error>(accepted_result(file, record)?.is_some_and(|line| line.passed > 0));
-    if record.outcome != Status::Failed || !has_passed()? {
+    if record.outcome != Status::Failed {
         return Ok(Chance::WithFailures(0));
     }
     add_failing_case(&plan.run.locks(), &plan.suite.key(), &record.case_key).map(Chance::WithFailures)
