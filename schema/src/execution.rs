@@ -32,12 +32,18 @@ pub struct Trials {
     #[key(Integer(0, u32::MAX as u64), "1", default = "`0`", init = 0)]
     #[serde(default, skip_serializing_if = "is_default")]
     pub errors: u32,
+    /// Whether the trials of a case within one run resemble each other, as with a response cache or one seed per run. Then a run counts as
+    /// one trial of each case wherever runs are compared, accepted or held to a baseline, and further trials of a case are not run to confirm
+    /// its result.
+    #[key(Boolean, "true", default = "`false`", codes(SettingConflict))]
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub correlated: bool,
 }
 
 impl Trials {
     /// A number of trials, at least 1.
     pub fn new(count: u32) -> Self {
-        Self { count, strategy: None, cost_limit_usd: None, errors: 0 }
+        Self { count, strategy: None, cost_limit_usd: None, errors: 0, correlated: false }
     }
 }
 

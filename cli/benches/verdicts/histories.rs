@@ -40,7 +40,7 @@ pub(crate) const POPULATIONS: [(&str, Rates); 6] = [
 ];
 
 const DESIGNS: [(&str, Trials); 3] =
-    [("1", Trials::All(1)), ("3", Trials::All(3)), ("3, until one passes", Trials::UntilPass(3))];
+    [("3", Trials::All(3)), ("1", Trials::All(1)), ("3, until one passes", Trials::UntilPass(3))];
 
 /// What happened in a history, in numbers of runs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -131,15 +131,24 @@ impl Suite {
         status == 1
     }
 
-    /// What `accept` forecasts, as a share.
-    pub(crate) fn accept(&self, id: &str) -> f64 {
+    /// What `accept` forecasts, and the ends of its range, as shares.
+    pub(crate) fn accept(&self, id: &str) -> [f64; 3] {
         let (said, status) = self.evalsuite(&["accept", id]);
         assert_eq!(status, 0, "{said}");
-        let percent = said.split("an unchanged agent fails ").nth(1).and_then(|text| text.split('%').next());
-        match percent.expect("a forecast") {
-            "less than 1" => 0.003,
-            about => about.trim_start_matches("about ").parse::<f64>().expect("a number") / 100.0,
-        }
+        let line = said.split("an unchanged agent fails ").nth(1).and_then(|text| text.split(['\n', ';']).next());
+        let (share, range) = line.expect("a forecast").split_once("of runs").expect("a forecast");
+        let percent = |text: &str| match text.trim_matches(|it: char| !it.is_ascii_digit()).parse::<f64>() {
+            Ok(1.0) if text.starts_with("less") => 0.3,
+            Ok(number) => number,
+            Err(error) => panic!("{text}: {error}"),
+        };
+        let share = percent(share);
+        let [low, high] = match range.split_once(" to ") {
+            Some((low, high)) => [percent(low), percent(high)],
+            None if range.contains("at most") => [0.0, percent(range)],
+            None => [share; 2],
+        };
+        [share, low, high].map(|percent| percent / 100.0)
     }
 }
 
@@ -162,6 +171,8 @@ fn history(rates: Rates, trials: Trials, policy: Policy, random: &mut Rng) -> Hi
         if policy == Policy::Always || policy == Policy::WhenGreen && !ran.is_red && !regressed {
             suite.accept(&id);
         }
+        // What is accepted is in the baseline, and no other run is of a commit.
+        fs::remove_dir_all(suite.output().join("runs").join(&id)).expect("the run can be removed");
     }
     history
 }
@@ -173,8 +184,8 @@ pub(crate) fn print(simulations: usize) {
     println!("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |");
     // A history is thirty comparisons.
     let histories = simulations.div_ceil(10);
-    for (name, rates) in POPULATIONS {
-        for (label, trials) in DESIGNS {
+    for (label, trials) in DESIGNS {
+        for (name, rates) in POPULATIONS {
             for (policy_name, policy) in POLICIES {
                 let all = simulate(histories, |random| history(rates, trials, policy, random));
                 let sum = |of: fn(&History) -> usize| all.iter().map(of).sum::<usize>() as f64;
@@ -194,7 +205,7 @@ pub(crate) fn print(simulations: usize) {
 
 /// The forecast of `accept`, and the share of red runs, by kind of suite.
 pub(crate) fn print_forecasts(simulations: usize) {
-    println!("| kind | rates | trials | forecast | red |\n| --- | --- | --- | ---: | ---: |");
+    println!("| kind | rates | trials | forecast | range | red |\n| --- | --- | --- | ---: | ---: | ---: |");
     for (kind_name, kind) in [("capability", SuiteKind::Capability), ("regression", SuiteKind::Regression)] {
         for (name, rates) in super::agent::POPULATIONS {
             for (label, trials) in DESIGNS.into_iter().chain([("3, until one fails", Trials::UntilFailure(3))]) {
@@ -206,8 +217,11 @@ pub(crate) fn print_forecasts(simulations: usize) {
                     let red = (0..20).filter(|_| suite.run("001", kind, &rates, trials, random).is_red).count();
                     (forecast, red as f64 / 20.0)
                 });
-                let mean = |of: fn(&(f64, f64)) -> f64| 100.0 * all.iter().map(of).sum::<f64>() / all.len() as f64;
-                println!("| {kind_name} | {name} | {label} | {:.1} % | {:.1} % |", mean(|it| it.0), mean(|it| it.1));
+                let mean =
+                    |of: &dyn Fn(&([f64; 3], f64)) -> f64| 100.0 * all.iter().map(of).sum::<f64>() / all.len() as f64;
+                let [share, low, high] = [0, 1, 2].map(|index| mean(&|(forecast, _)| forecast[index]));
+                let red = mean(&|(_, red)| *red);
+                println!("| {kind_name} | {name} | {label} | {share:.1} % | {low:.1} to {high:.1} % | {red:.1} % |");
             }
         }
     }

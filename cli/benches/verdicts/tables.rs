@@ -35,6 +35,7 @@ pub(crate) const TABLES: &[Table] = &[
         about: "an agent that has not changed; trials of a case in a run resemble each other",
         print: alike::print,
     },
+    Table { name: "days", about: "runs of several days, which move all rates", print: alike::print_days },
     Table {
         name: "errors",
         about: "an agent that has not changed or is worse; trials end in an error",

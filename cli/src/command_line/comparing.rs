@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::OutputFormat;
+use super::{OutputFormat, share};
 
 /// Compare a run with an earlier run or with the baseline
 ///
@@ -102,8 +102,8 @@ pub(crate) struct ComparisonArguments {
     /// Also compare each value of this key separately: `bucket`, `tag` or `metadata.KEY`; may be repeated
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Vec<String>,
-    /// Largest acceptable loss of the mean score, 0 to 1: the comparison succeeds only if the loss is shown to be smaller
-    #[arg(long, value_name = "M")]
+    /// Largest acceptable loss of the mean score, such as `10%` or `0.1`: the comparison succeeds only if the loss is shown to be smaller
+    #[arg(long, value_name = "M", value_parser = share)]
     pub(crate) margin: Option<f64>,
     /// Maximum number of cases per suite that have a result in the earlier run and end in an error in this run, for errors to be ignored;
     /// with more, the comparison is decided only if the verdict is the same whether the trials in error failed or passed

@@ -73,16 +73,22 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// A share above 0: `10%` or `0.1`.
-fn margin(text: &str) -> Result<f64, String> {
+/// A share: `10%` or `0.1`.
+fn share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
     };
-    share
-        .ok()
-        .filter(|share| *share > 0.0 && *share <= 1.0)
-        .ok_or_else(|| "expected a share above 0, such as `10%` or `0.1`".to_owned())
+    let is_share = |share: &f64| (0.0..=1.0).contains(share);
+    share.ok().filter(is_share).ok_or_else(|| "expected a share from 0 to 1, such as `10%` or `0.1`".to_owned())
+}
+
+/// A share above 0.
+fn margin(text: &str) -> Result<f64, String> {
+    match share(text)? {
+        share if share > 0.0 => Ok(share),
+        _ => Err("expected a share above 0, such as `10%` or `0.1`".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<usize, String> {

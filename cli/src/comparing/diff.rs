@@ -320,12 +320,7 @@ pub(crate) fn options(arguments: &ComparisonArguments) -> Result<CompareOptions>
         UnitOfComparison::Trial => ComparisonUnit::Trial,
         UnitOfComparison::Case => ComparisonUnit::Case,
     });
-    if let Some(margin) = arguments.margin {
-        if !(0.0..=1.0).contains(&margin) {
-            return Err(CliError::new(format!("--margin must be between 0 and 1, and is {margin}")));
-        }
-        options.margin = Some(margin);
-    }
+    options.margin = arguments.margin;
     for key in &arguments.by {
         match SliceKey::parse(key) {
             Some(SliceKey::Suite | SliceKey::Target) => {

@@ -78,13 +78,19 @@ fn a_mistake_is_an_error_with_its_place() {
     let expected = "error: `pass_rate >= floor + 20%` is a gate, where the run is named\n  = help: write `--require 'pass_rate >= floor + 20%'`\n";
     assert_eq!((output.code, output.err.as_str()), (2, expected));
     for (arguments, message) in [
-        (["--margin", "2"], "error: --margin must be between 0 and 1, and is 2\n"),
+        (
+            ["--margin", "2"],
+            "error: invalid value '2' for '--margin <M>': expected a share from 0 to 1, such as `10%` or `0.1`\n",
+        ),
         (["--by", "suite"], "error: --by suite: suites and targets are always compared separately\n"),
         (["--by", "language"], "error: --by language: expected `bucket`, `tag` or `metadata.KEY`\n"),
     ] {
         let output = package.run_in_output(&[&["gate", "--base", "b-badly"], arguments.as_slice()].concat());
-        assert_eq!((output.code, output.err.as_str()), (2, message));
+        assert!(output.code == 2 && output.err.starts_with(message), "{}", output.err);
     }
+    let with_margin = |margin| package.run_in_output(&["gate", "--base", "b-badly", "--margin", margin]);
+    let [percent, share] = ["10%", "0.1"].map(with_margin);
+    assert_eq!((percent.code, &percent.out), (share.code, &share.out), "{}", percent.err);
 }
 
 #[test]

@@ -102,6 +102,20 @@ fn a_run_ends_as_soon_as_it_is_decided() {
 }
 
 #[test]
+fn correlated_trials_cannot_be_added_until_a_run_is_decided() {
+    let package = suites::package_with_random_agent("decided_correlated", 0);
+    std::fs::remove_file(package.root().join("suites/words/suite.json")).expect("there is a suite");
+    let suite = "name: words\nkind: regression\nexecution:\n  trials: {count: 2, correlated: true}\ntests:\n  - id: c03\n    input: \"?\"\n    assertions:\n      - {type: contains, value: \"yes\"}\n";
+    package.write("suites/words/EVAL.yaml", suite);
+    let decided = Decided(package);
+    let refused = decided.run("refused", "0.9", &[]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.transcript());
+    refused
+        .says("the trials of `c03` in words are correlated, and more of them tell nothing more")
+        .says("run it without --until-decided, or delete `correlated` in its `trials`");
+}
+
+#[test]
 fn a_run_that_cannot_be_decided_says_what_a_rerun_adds() {
     let decided = Decided::new("decided_never", "4");
     let first = decided.run("first", "0.9", &["--margin", "5%", "--trials", "1"]).run();

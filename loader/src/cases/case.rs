@@ -280,10 +280,14 @@ fn trials(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnost
     execution.common.trials.clone().or_else(|| defaults.trials.clone()).unwrap_or_default()
 }
 
-/// One passed trial cannot be enough where every trial has to pass.
+/// One passed trial cannot be enough where every trial has to pass, and an interval cannot be computed from trials that are not independent.
 pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: SuiteKind, d: &mut Diagnostics) {
     if trials.strategy == Some(Strategy::PassAtK) && kind != SuiteKind::Capability {
         let message = "`strategy: pass_at_k` contradicts the suite's kind, which asks every trial to pass";
         d.report(Code::SettingConflict, span, message, "delete `strategy`, or make the suite `kind: capability`");
+    }
+    if trials.strategy == Some(Strategy::ConfidenceInterval) && trials.correlated {
+        let message = "`strategy: confidence_interval` contradicts `correlated: true`: trials that resemble each other have no interval";
+        d.report(Code::SettingConflict, span, message, "write `strategy: mean`, or delete `correlated`");
     }
 }

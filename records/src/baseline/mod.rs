@@ -14,7 +14,9 @@ use crate::record::{
 };
 use crate::untrusted::regular_file;
 
-pub use self::unchanged_suite::{Beta, Counts, LARGEST_CHANCE, UnchangedSuite, has_risen};
+pub use self::unchanged_suite::{
+    AS_LIKELY, Beta, Counts, LARGEST_CHANCE, RESEMBLANCES, UnchangedSuite, has_risen, log_likelihood,
+};
 
 /// Largest header of a baseline, in bytes.
 const LARGEST_HEADER: u64 = 64 << 10;
@@ -92,8 +94,11 @@ fn line(text: &str, file: &Path, record: &CaseRecord) -> io::Result<Option<Basel
     Baseline::find(text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
 }
 
-/// Trials of a case that passed, and all that passed or failed, with those that repeated it.
+/// Trials of a case that passed, and all that passed or failed, with those that repeated it. Correlated trials are one.
 pub fn counts(record: &CaseRecord) -> Counts {
+    if record.correlated && record.completed > 0 {
+        return (u32::from(record.outcome == Status::Passed), 1);
+    }
     let repeated = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
     let [passed, failed] =
         [Status::Passed, Status::Failed].map(|outcome| u32::try_from(repeated(outcome)).unwrap_or(u32::MAX));
@@ -139,7 +144,10 @@ pub fn result_of(
                 let (accepted, now) = ((line.passed, line.trials), counts(record));
                 result.chance = Some(suite.chance(accepted, now));
                 let is_broken = || match chance {
-                    Chance::WithFailures(cases) => cases >= suite.too_many_failures(record.planned.max(1), record.rule),
+                    Chance::WithFailures(cases) => {
+                        let planned = if record.correlated { 1 } else { record.planned.max(1) };
+                        cases >= suite.too_many_failures(planned, record.rule)
+                    }
                     Chance::None => false,
                 };
                 match state {

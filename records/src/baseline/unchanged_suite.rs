@@ -16,9 +16,9 @@ const FEWEST_PASSED: u32 = 3;
 /// Largest probability that one case comes out so, if its rate of passing is the one that makes it most likely.
 const LARGEST_OF_CASE: f64 = 0.05;
 /// How strongly the cases of a suite may resemble each other: a + b of the beta distribution of their rates.
-const RESEMBLANCES: [f64; 12] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+pub const RESEMBLANCES: [f64; 12] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 /// Difference of the logarithms of two likelihoods up to which the data do not tell which one is right.
-const AS_LIKELY: f64 = 2.0;
+pub const AS_LIKELY: f64 = 2.0;
 /// Difference of such logarithms that rounding makes.
 const ROUNDING: f64 = 1e-6;
 /// Rates of passing that are tried where one case is looked at.
@@ -59,9 +59,9 @@ impl UnchangedSuite {
         Self { best: within(ROUNDING).next_back().unwrap_or(first.0), plausible: within(AS_LIKELY).collect(), at_risk }
     }
 
-    /// The distribution of the rate of a case with these trials, if the rates of the suite have their most likely distribution.
-    pub fn rate_of(&self, accepted: Counts) -> Beta {
-        posterior(self.best, accepted)
+    /// The most likely distribution of the rates of its cases.
+    pub fn rates(&self) -> Beta {
+        self.best
     }
 
     /// Expected number of cases that come out as badly as this one in a run in which nothing has changed; a probability where it is small.
@@ -146,8 +146,8 @@ fn posterior([a, b]: Beta, (passed, trials): Counts) -> Beta {
     [a + f64::from(passed), b + f64::from(trials.saturating_sub(passed))]
 }
 
-/// Logarithm of the probability of trials in their order, up to a constant.
-fn log_likelihood([a, b]: Beta, (passed, trials): Counts) -> f64 {
+/// Logarithm of the probability of trials in their order, where the rate has this distribution.
+pub fn log_likelihood([a, b]: Beta, (passed, trials): Counts) -> f64 {
     log_rising(a, passed) + log_rising(b, trials.saturating_sub(passed)) - log_rising(a + b, trials)
 }
 

@@ -86,6 +86,9 @@ pub struct CaseRecord {
     /// is an unbiased sample.
     #[serde(default)]
     pub stops_early: bool,
+    /// Whether trials within one run resemble each other, so that a run counts as one trial.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub correlated: bool,
     /// Number of trials planned.
     pub planned: u32,
     /// Trials that passed or failed.

@@ -219,7 +219,10 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
         return None;
     }
     let completed = record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
-    let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
+    let mut scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
+    if record.correlated && !scores.is_empty() {
+        scores = vec![crate::statistics::mean(&scores)];
+    }
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
@@ -227,7 +230,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
-    line.stops_early = record.ends_early();
+    line.stops_early = record.ends_early() && !record.correlated;
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
     if scores.windows(2).any(|pair| !is_same(pair[0], pair[1])) {
         line.scores = scores;
@@ -242,6 +245,9 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
 
 /// `PPF`: the planned trials that passed or failed.
 fn completed_outcomes(record: &CaseRecord) -> String {
+    if record.correlated {
+        return if record.outcome == Status::Passed { "P" } else { "F" }.to_owned();
+    }
     let letter = |trial: &TrialSummary| match trial.outcome {
         Status::Passed => Some('P'),
         Status::Failed => Some('F'),

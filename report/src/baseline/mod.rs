@@ -2,6 +2,7 @@
 
 mod accepted;
 mod as_run;
+mod populations;
 mod red_builds;
 mod text;
 

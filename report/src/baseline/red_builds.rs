@@ -1,6 +1,6 @@
 //! How often a baseline will call an agent that has not changed worse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::baseline::{Counts, UnchangedSuite};
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, Rule};
@@ -9,10 +9,13 @@ use evalsuite_schema::SuiteKind;
 
 use fastrand::Rng;
 
+use super::populations::{Population, Urn, plausible};
 use crate::run_data::SuiteData;
 
 /// Runs that are drawn.
 const DRAWS: usize = 2_000;
+/// Runs that are drawn of each population, to find those with the fewest and the most red ones.
+const DRAWS_OF_EACH: usize = 200;
 const SEED: u64 = 0x0b5e_55ed;
 /// Most trials that are suggested.
 const MOST_TRIALS: u32 = 20;
@@ -23,6 +26,8 @@ const MOST_TRIALS: u32 = 20;
 pub struct RedBuilds {
     /// Share of such runs in which the test of a case fails, 0 to 1, as far as the accepted results tell.
     pub share: f64,
+    /// The smallest and the largest share that explain the accepted results about as well: an interval of 95 %.
+    pub range: [f64; 2],
     /// Number of trials of a case that brings it to 0.05 or less, if any up to 20 does.
     pub trials_needed: Option<u32>,
     /// Whether every trial has to pass, so that more trials make it larger.
@@ -44,19 +49,12 @@ struct Design {
 }
 
 /// A case as it is accepted, and what is known of its rate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Case {
     accepted: Counts,
-    urn: Urn,
+    urns: Vec<(f64, Urn)>,
     /// Failed trials that tell that it passes no more, if as many as may run do.
     needed: Option<u32>,
-}
-
-/// A case whose trials pass with a probability that its own trials tell, and each further one.
-#[derive(Debug, Clone, Copy)]
-struct Urn {
-    passes: f64,
-    fails: f64,
 }
 
 impl RedBuilds {
@@ -69,6 +67,7 @@ impl RedBuilds {
     /// The rates of a suite's cases are taken to be of one beta distribution, fitted to the trials of all of them (beta-binomial); a case's
     /// own trials then tell where in it the case is. Where every case had one trial, cases that fail seldom cannot be told from some that
     /// always fail, and all are taken to have the same rate. From this, runs are drawn with a fixed seed, with the trials that repeat cases.
+    /// The range is over all such distributions, and over suites whose cases always pass but for some of one rate, that are about as likely.
     pub fn of(baseline: &Baseline, suite: &SuiteData, confirming: u32) -> Option<Self> {
         Self::of_lines(&baseline.cases, &suite.cases.first()?.record, confirming)
     }
@@ -77,13 +76,18 @@ impl RedBuilds {
         if lines.is_empty() {
             return None;
         }
-        let design = Design { planned: record.planned.max(1), rule: record.rule, kind: record.kind, confirming };
-        let simulation = Simulation { lines, suite: UnchangedSuite::new(lines) };
-        let cases = simulation.cases(design);
-        let share = simulation.share(&cases, design);
+        let planned = if record.correlated { 1 } else { record.planned.max(1) };
+        let confirming = if record.correlated { 0 } else { confirming };
+        let design = Design { planned, rule: record.rule, kind: record.kind, confirming };
+        let suite = UnchangedSuite::new(lines);
+        let best = Population::of(suite.rates());
+        let simulation = Simulation { lines, suite };
+        let cases = simulation.cases(&best, &simulation.needed(design));
+        let share = simulation.share(&cases, design, DRAWS);
         let is_small = |planned: &u32| {
             let design = Design { planned: *planned, ..design };
-            simulation.share(&simulation.cases(design), design) <= Self::SMALL
+            let cases = simulation.cases(&best, &simulation.needed(design));
+            simulation.share(&cases, design, DRAWS) <= Self::SMALL
         };
         let every = design.rule == Rule::Every;
         let needed =
@@ -91,7 +95,9 @@ impl RedBuilds {
         let passing = cases.iter().filter(|case| case.accepted.0 > 0);
         let untold =
             passing.clone().filter(|case| case.needed.is_none() && design.kind == SuiteKind::Capability).count();
-        Some(Self { share, trials_needed: needed, every, untold, passing: passing.count() })
+        let range = simulation.range(design).map(|end| [share.min(end), share.max(end)]);
+        let range = [range[0][0], range[1][1]];
+        Some(Self { share, range, trials_needed: needed, every, untold, passing: passing.count() })
     }
 }
 
@@ -102,39 +108,52 @@ struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    fn cases(&self, design: Design) -> Vec<Case> {
-        let mut known: BTreeMap<Counts, Option<u32>> = BTreeMap::new();
-        let mut case = |line: &BaselineCase| {
+    /// Failed trials that tell that a case with these accepted trials passes no more.
+    fn needed(&self, design: Design) -> BTreeMap<Counts, Option<u32>> {
+        let most = design.planned.saturating_add(design.confirming);
+        let accepted: BTreeSet<Counts> = self.lines.iter().map(|line| (line.passed, line.trials)).collect();
+        accepted.into_iter().map(|it| (it, self.suite.failures_needed(it, design.planned, most))).collect()
+    }
+
+    fn cases(&self, population: &Population, needed: &BTreeMap<Counts, Option<u32>>) -> Vec<Case> {
+        let of = |line: &BaselineCase| {
             let accepted = (line.passed, line.trials);
-            let most = design.planned.saturating_add(design.confirming);
-            let needed = known.entry(accepted);
-            let needed = *needed.or_insert_with(|| self.suite.failures_needed(accepted, design.planned, most));
-            let [passes, fails] = self.suite.rate_of(accepted);
-            Case { accepted, urn: Urn { passes, fails }, needed }
+            Case { accepted, urns: population.urns(accepted), needed: needed.get(&accepted).copied().flatten() }
         };
-        self.lines.iter().map(&mut case).collect()
+        self.lines.iter().map(of).collect()
+    }
+
+    /// The smallest and the largest share of red runs of all populations that the results can be of.
+    fn range(&self, design: Design) -> [f64; 2] {
+        let needed = self.needed(design);
+        let cases = plausible(self.lines).into_iter().map(|population| self.cases(&population, &needed));
+        let mut all: Vec<(f64, Vec<Case>)> =
+            cases.map(|cases| (self.share(&cases, design, DRAWS_OF_EACH), cases)).collect();
+        all.sort_by(|(left, _), (right, _)| left.total_cmp(right));
+        let of = |found: Option<&(f64, Vec<Case>)>| found.map_or(0.0, |(_, cases)| self.share(cases, design, DRAWS));
+        [of(all.first()), of(all.last())]
     }
 
     /// Share of drawn runs in which the test of any case is red.
-    fn share(&self, cases: &[Case], design: Design) -> f64 {
+    fn share(&self, cases: &[Case], design: Design, draws: usize) -> f64 {
         let mut random = Rng::with_seed(SEED);
         let planned = u32::try_from(cases.len()).unwrap_or(u32::MAX).saturating_mul(design.planned);
         let too_many = self.suite.too_many_failures(design.planned, design.rule);
-        let red = (0..DRAWS).filter(|_| {
+        let red = (0..draws).filter(|_| {
             let (mut repeated, mut failed) = (RepeatedCases::default(), 0);
             cases.iter().any(|case| {
-                let (fails, is_red) = self.run(*case, design, &mut repeated, planned, &mut random);
+                let (fails, is_red) = self.run(case, design, &mut repeated, planned, &mut random);
                 failed += u32::from(fails);
                 is_red || design.kind == SuiteKind::Capability && failed >= too_many
             })
         });
-        red.count() as f64 / DRAWS as f64
+        red.count() as f64 / draws as f64
     }
 
     /// Runs a case: whether it fails though it has passed, and whether its test is red for that.
     fn run(
         &self,
-        Case { accepted, mut urn, needed }: Case,
+        Case { accepted, urns, needed }: &Case,
         design: Design,
         repeated: &mut RepeatedCases,
         planned: u32,
@@ -144,6 +163,7 @@ impl Simulation<'_> {
         if reads_baseline && accepted.0 == 0 {
             return (false, false);
         }
+        let mut urn = Urn::choose(urns, random);
         let (passed, trials) = design.draw(&mut urn, random);
         let fails = match design.rule {
             Rule::Any => passed == 0,
@@ -155,7 +175,7 @@ impl Simulation<'_> {
             return (fails, fails);
         }
         if passed > 0 {
-            return (true, self.suite.is_worse(accepted, (passed, trials)));
+            return (true, self.suite.is_worse(*accepted, (passed, trials)));
         }
         let Some(missing) = needed.map(|needed| needed.saturating_sub(trials)) else { return (true, false) };
         if missing == 0 || repeated.allowed(design.confirming, planned) == 0 {
@@ -183,15 +203,6 @@ impl Design {
             }
         }
         (passed, self.planned)
-    }
-}
-
-impl Urn {
-    /// Draws a trial, and with it what is known of the next one (Pólya's urn).
-    fn draw(&mut self, random: &mut Rng) -> bool {
-        let passes = random.f64() * (self.passes + self.fails) < self.passes;
-        *(if passes { &mut self.passes } else { &mut self.fails }) += 1.0;
-        passes
     }
 }
 
@@ -245,6 +256,40 @@ mod tests {
         assert!(stable.share < 0.15, "{stable:?}");
         assert!(alike.share > 0.5, "{alike:?}");
         assert!(of(&lines(&[(29, 10, 10), (1, 0, 10)]), &every, 0).share > 0.9, "a case fails in every run");
+    }
+
+    #[test]
+    fn the_range_holds_what_the_accepted_results_leave_open() {
+        let noisy = lines(&[(27, 1, 1), (3, 0, 1)]);
+        let builds = of(&noisy, &record(SuiteKind::Capability, Rule::Any, 1), 30);
+        // All cases at 0.9, or 27 that always pass and three that do once in twenty trials.
+        assert!(builds.range[0] < 0.01 && builds.range[1] > 0.05, "{builds:?}");
+        let text = builds.to_string();
+        assert!(
+            text.contains("less than 1% of runs (at most ") || text.contains("about 1% of runs (at most "),
+            "{text}"
+        );
+        let sharp = of(&lines(&[(30, 20, 20)]), &record(SuiteKind::Regression, Rule::Every, 1), 30);
+        assert!(sharp.range[0] <= sharp.share && sharp.share <= sharp.range[1], "{sharp:?}");
+        assert!(sharp.range[1] < 0.2, "600 trials passed: {sharp:?}");
+        let one = of(&lines(&[(30, 1, 1)]), &record(SuiteKind::Regression, Rule::Every, 1), 30);
+        assert!(one.range[1] > 0.6, "{one:?}");
+        // 1 − 0.95³⁰ = 0.79, where a case passes in 19 of 20 trials.
+        let known = of(&lines(&[(30, 190, 200)]), &record(SuiteKind::Regression, Rule::Every, 1), 30);
+        assert!(known.range[0] > 0.7 && known.range[1] < 0.85, "{known:?}");
+        assert!(
+            known
+                .to_string()
+                .starts_with(&format!("an unchanged agent fails about {:.0}% of runs (", 100.0 * known.share))
+        );
+    }
+
+    #[test]
+    fn correlated_trials_are_one() {
+        let lines = lines(&[(27, 1, 1), (3, 0, 1)]);
+        let mut correlated = record(SuiteKind::Mixed, Rule::Any, 3);
+        correlated.correlated = true;
+        assert_eq!(of(&lines, &correlated, 30), of(&lines, &record(SuiteKind::Mixed, Rule::Any, 1), 0));
     }
 
     #[test]

@@ -40,13 +40,20 @@ impl fmt::Display for Accepted {
     }
 }
 
-/// `an unchanged agent fails about 31% of runs; with 3 trials per case, 5% or less`.
+/// `an unchanged agent fails about 31% of runs (22 to 43%); with 3 trials per case, 5% or less`.
 impl fmt::Display for RedBuilds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, trials_needed, every, untold, passing } = self;
-        match 100.0 * share {
-            percent if percent < 0.5 => f.write_str("an unchanged agent fails less than 1% of runs")?,
+        let Self { share, range, trials_needed, every, untold, passing } = self;
+        let [low, high] = range.map(|end| (100.0 * end).round());
+        match (100.0 * share).round() {
+            0.0 => f.write_str("an unchanged agent fails less than 1% of runs")?,
             percent => write!(f, "an unchanged agent fails about {percent:.0}% of runs")?,
+        }
+        match (low, high) {
+            (_, 0.0) => {}
+            (0.0, high) => write!(f, " (at most {high:.0}%)")?,
+            (low, high) if low == high => {}
+            (low, high) => write!(f, " ({low:.0} to {high:.0}%)")?,
         }
         if *share <= Self::SMALL {
             return match untold {

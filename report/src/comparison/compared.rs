@@ -5,6 +5,9 @@ use evalsuite_schema::decimal::is_same;
 
 use crate::statistics::{CaseTrials, End, Series, mean};
 
+/// The id of a run, and the scores of a case in it.
+pub(super) type RunScores = (String, Vec<f64>);
+
 /// A case that is compared.
 #[derive(Debug, Clone)]
 pub(super) struct Compared {
@@ -17,6 +20,8 @@ pub(super) struct Compared {
     pub(super) slices: Vec<usize>,
     /// Numbers of trials in base and run that ended in an error, and may have passed or failed.
     pub(super) unknown: [u32; 2],
+    /// Its scores in each run of base and run.
+    pub(super) by_run: [Vec<RunScores>; 2],
 }
 
 impl Compared {

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use evalsuite_records::baseline::LARGEST_CHANCE;
 use serde::Serialize;
 
+use super::between_runs::BetweenRuns;
 use super::case_change::Standard;
 use super::compared::Compared;
 use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
 use super::suite::SuitePairs;
 use super::{CompareOptions, FEWEST_PAIRS, SliceComparison};
-use crate::statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, smallest_p_value};
+use crate::statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 
 /// What could be of either run by itself if nothing had changed, and counts as one observation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ComparisonUnit {
@@ -22,6 +23,8 @@ pub enum ComparisonUnit {
     Trial,
     /// A case. Its trials within one run resemble each other, as with a response cache or one seed per run.
     Case,
+    /// A run. Runs of one agent differ by more than their trials do, as from day to day.
+    Run,
 }
 
 /// What the tests in one direction say.
@@ -40,7 +43,12 @@ pub(super) struct Evidence {
 
 impl SuitePairs<'_> {
     /// That the run is worse, and that it is better; `suites`: of how many suites and targets that vary.
-    pub(super) fn evidence(&self, suites: usize, options: &CompareOptions) -> [Evidence; 2] {
+    pub(super) fn evidence(
+        &self,
+        suites: usize,
+        options: &CompareOptions,
+        between: Option<&BetweenRuns>,
+    ) -> [Evidence; 2] {
         let sums = 1 + self.slices.len();
         let smallest = smallest_p_value(&self.units(ComparisonUnit::Trial, [&[], &[]]), 0);
         let of_tests = if self.accepted.is_some() { LARGEST_CHANCE } else { 0.0 };
@@ -55,13 +63,21 @@ impl SuitePairs<'_> {
             let alike_p = by_trial.spread[side];
             let is_alike = options.unit.map_or(alike_p <= ALIKE, |unit| unit == ComparisonUnit::Case);
             let mut cases = cases.next().unwrap_or_default();
-            let (unit, tests) = if is_alike {
+            let (mut unit, mut tests) = if is_alike {
                 let tests = by_case
                     .get_or_insert_with(|| exchange_tests(&self.units(ComparisonUnit::Case, [&[], &[]]), sums).tests);
                 (ComparisonUnit::Case, tests.clone())
             } else {
                 (ComparisonUnit::Trial, by_trial.tests.clone())
             };
+            if let Some(between) = between {
+                unit = ComparisonUnit::Run;
+                let in_sum = |sum: usize| self.differences(move |case| sum == 0 || case.slices.contains(&(sum - 1)));
+                for (sum, test) in tests.iter_mut().enumerate() {
+                    let differences = in_sum(sum).values;
+                    *test = between.test(sum, mean(&differences), differences.len(), *test);
+                }
+            }
             // A single case is one observation, which shows nothing. Cases of a baseline are judged as their tests are.
             let is_untested = match options.unit {
                 None => alike_p <= ALIKE_CASES && self.standard == Standard::Run,

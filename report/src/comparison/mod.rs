@@ -1,6 +1,7 @@
 //! Two runs compared, case by case and suite by suite.
 
 mod answers;
+mod between_runs;
 mod case_change;
 mod compared;
 mod evidence;

@@ -35,6 +35,11 @@ impl Pair<'_> {
         }
     }
 
+    /// Whether it is compared, and its trials within one run resemble each other.
+    pub(super) fn is_correlated(&self) -> bool {
+        matches!(self, Self::Both(base, run) if base.record.correlated || run.record.correlated)
+    }
+
     /// Whether the case should have been compared, and a result is missing.
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, Self::NoBase(..) | Self::NoResult(..) | Self::TornBase(_) | Self::Removed(_))

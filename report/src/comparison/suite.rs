@@ -65,9 +65,15 @@ pub struct SuiteComparison {
     pub unit: ComparisonUnit,
     /// Why: whether `unit` was chosen, or follows from `alike_p`.
     pub is_unit_chosen: bool,
+    /// Whether the cases themselves say so, with `trials.correlated`.
+    pub is_correlated: bool,
     /// Probability that the scores of cases differ between the runs as much if the trials of a case within one run are independent of
     /// each other, 0 to 1. From 0.12 down, each case counts as one, unless the unit was chosen.
     pub alike_p: f64,
+    /// Probability that runs of one agent differ as much from each other if only their trials do, 0 to 1; `None` above 0.12, and without
+    /// several runs of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between_runs_p: Option<f64>,
     /// Trials that ended in an error, and whether they matter; `None` without any, and where they are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownTrials>,
@@ -115,12 +121,18 @@ impl<'a> SuitePairs<'a> {
             });
             let slices = slices.collect();
             let unknown = [base, run].map(|case| unknown_trials(&case.record));
-            let [(in_base, base), (in_run, scores)] = [(base, stops[0]), (run, stops[1])]
-                .map(|(case, stops)| observed(case, standard, run.record.rule, stops));
+            let both = [(base, stops[0]), (run, stops[1])];
+            let [(in_base, base), (in_run, scores)] =
+                both.map(|(case, stops)| observed(case, standard, run.record.rule, stops));
             let trials = case_trials(in_base, in_run, run);
+            let by_run = [(both[0].0, &base), (both[1].0, &scores)].map(|(case, scores)| {
+                let ids = records(case).iter().map(|record| record.run_id.clone());
+                ids.zip(scores.iter().cloned()).filter(|(_, scores)| !scores.is_empty()).collect()
+            });
             let cluster = groups.cluster(identity, compared.len() + hidden.len());
             let cases = if has_results { &mut compared } else { &mut hidden };
-            cases.push(Compared { base: base.concat(), run: scores.concat(), trials, cluster, slices, unknown });
+            let (base, run) = (base.concat(), scores.concat());
+            cases.push(Compared { base, run, trials, cluster, slices, unknown, by_run });
         }
         let mut slices: Vec<_> = numbers.into_iter().collect();
         slices.sort_by_key(|(_, number)| *number);
@@ -161,6 +173,7 @@ impl<'a> SuitePairs<'a> {
         let changes = self.changes(&finding, bounds.as_ref());
         let (count, difference) = (finding.differences.len(), finding.difference());
         let in_direction = finding.in_direction();
+        let is_correlated = self.pairs.iter().any(Pair::is_correlated);
         SuiteComparison {
             changes,
             pairs: count,
@@ -176,7 +189,9 @@ impl<'a> SuitePairs<'a> {
             base_passed: self.base_passed,
             run_passed: self.run_passed,
             judged: None,
-            unit: in_direction.unit,
+            unit: if is_correlated { in_direction.unit.max(ComparisonUnit::Case) } else { in_direction.unit },
+            between_runs_p: finding.between.as_ref().map(|between| between.p),
+            is_correlated,
             is_unit_chosen: options.unit.is_some(),
             alike_p: in_direction.alike_p,
             verdict: unknown.map_or(finding.verdict, |unknown| unknown.verdict(finding.verdict)),

@@ -97,8 +97,12 @@ impl SuiteComparison {
 
     /// What counts as one observation, if it is not a trial, and why.
     pub(crate) fn unit_text(&self) -> Option<String> {
+        if let (ComparisonUnit::Run, Some(p)) = (self.unit, self.between_runs_p) {
+            return Some(format!("each run counts as one: runs of one agent differ more than their trials (p {p:.3})"));
+        }
         let why = match self.is_unit_chosen {
             true => "as requested".to_owned(),
+            false if self.is_correlated => "its trials are correlated, as the suite says".to_owned(),
             false => format!("its trials within one run resemble each other (p {:.3})", self.alike_p),
         };
         (self.unit == ComparisonUnit::Case).then(|| format!("each case counts as one: {why}"))

@@ -3,6 +3,7 @@
 use evalsuite_schema::decimal::{at_least, at_most};
 use serde::Serialize;
 
+use super::between_runs::BetweenRuns;
 use super::evidence::Evidence;
 use super::measured::p_value;
 use super::suite::SuitePairs;
@@ -48,17 +49,24 @@ pub(super) struct Finding {
     pub(super) differences: Vec<f64>,
     pub(super) interval: Option<(f64, f64)>,
     pub(super) slices: Vec<SliceComparison>,
+    /// How much runs of one agent differ, if each counts as one.
+    pub(super) between: Option<BetweenRuns>,
     /// What follows if errors do not matter.
     pub(super) verdict: ComparisonVerdict,
 }
 
 impl Finding {
     pub(super) fn new(pairs: &SuitePairs<'_>, suites: usize, options: &CompareOptions) -> Self {
-        let evidence = pairs.evidence(suites, options);
+        // Who chose a unit knows what the trials are.
+        let is_open = options.unit.is_none();
+        let between = is_open.then(|| BetweenRuns::of(&pairs.compared, 1 + pairs.slices.len())).flatten();
+        let evidence = pairs.evidence(suites, options, between.as_ref());
         let slices = pairs.slice_comparisons(&evidence);
         let all = pairs.differences(|_| true);
         let verdict = ComparisonVerdict::Undecided;
-        let mut finding = Self { evidence, interval: all.interval(), differences: all.values, slices, verdict };
+        let own = |interval| between.as_ref().map_or(interval, |it| it.widened(interval, mean(&all.values)));
+        let interval = all.interval().map(own);
+        let mut finding = Self { evidence, interval, differences: all.values, slices, between, verdict };
         finding.verdict = finding.decide(pairs, options);
         finding
     }

@@ -9,6 +9,7 @@ mod normal;
 mod permutation;
 mod prediction_powered;
 mod single_cases;
+mod student;
 #[cfg(test)]
 mod tests;
 mod wilson;
@@ -20,5 +21,6 @@ pub(crate) use self::normal::normal_at_most;
 pub(crate) use self::permutation::sign_flip_p_value;
 pub use self::prediction_powered::{CorrectedRate, corrected_rate};
 pub(crate) use self::single_cases::{CaseTrials, End, Series, Worse, worse_cases};
+pub(crate) use self::student::student_at_most;
 pub(crate) use self::wilson::share_interval;
 pub use self::wilson::wilson_interval;

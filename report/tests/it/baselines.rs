@@ -221,6 +221,31 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
 }
 
 #[test]
+fn correlated_trials_of_a_run_are_accepted_as_one() {
+    let of = |id: &str, passed: u32| {
+        let mut run = run_named(id, &[("a", passed, 3)]);
+        run.suites[0].cases[0].record.correlated = true;
+        run
+    };
+    let first = accepted(&of("first", 3), None, &[]).baseline;
+    let line = |baseline: &Baseline| {
+        let line = &baseline.cases[0];
+        (line.passed, line.trials, line.outcomes.clone(), line.score)
+    };
+    assert_eq!(line(&first), (1, 1, "P".to_owned(), Some(1.0)));
+    let second = accepted(&of("second", 3), Some(&first), &[]).baseline;
+    assert_eq!(line(&second), (2, 2, "P".to_owned(), Some(1.0)));
+    let same = Comparison::with_baselines(&[second], &of("third", 0), &CompareOptions::new()).suites.remove(0);
+    assert_eq!(same.verdict, ComparisonVerdict::Undecided, "three trials in one run say as much as one: {same}");
+    let independent = Comparison::with_baselines(
+        &[accepted(&run(&NAMES.map(|id| (id, 3, 3))), None, &[]).baseline],
+        &run(&[&[("a", 0, 3)], &NAMES.map(|id| (id, 3, 3))[1..]].concat()),
+        &CompareOptions::new(),
+    );
+    assert_eq!(independent.verdict(), ComparisonVerdict::Regressed, "{independent}");
+}
+
+#[test]
 fn the_judges_of_a_case_are_in_its_line() {
     let output = tempfile::tempdir().unwrap();
     let run = RunData::read(SyntheticRun::new("run", 12, 2).write(output.path())).unwrap();

@@ -308,6 +308,27 @@ fn trials_of_a_run_that_resemble_each_other_count_as_one() {
 }
 
 #[test]
+fn a_run_counts_as_one_trial_of_each_case_if_its_trials_are_correlated() {
+    let declared = |pairs: &[[(u32, u32); 2]]| {
+        let [mut base, mut run] = runs(pairs);
+        cases(&mut base).chain(cases(&mut run)).for_each(|record| record.correlated = true);
+        Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0)
+    };
+    // Ten trials with one seed: two cases came out otherwise in all of them.
+    let seeded = [vec![[(10, 10); 2]; 28], vec![[(10, 10), (0, 10)]; 2]].concat();
+    assert_eq!(compared(&seeded).verdict, ComparisonVerdict::Regressed);
+    let found = declared(&seeded);
+    assert_eq!((found.verdict, found.unit), (ComparisonVerdict::Unchanged, ComparisonUnit::Case), "{found}");
+    assert!(found.is_correlated && kinds(&found) == [ChangeKind::Changed; 2], "{found}");
+    assert!(
+        found.to_string().contains("each case counts as one: its trials are correlated, as the suite says\n"),
+        "{found}"
+    );
+    let worse = declared(&[vec![[(3, 3); 2]; 12], vec![[(3, 3), (0, 3)]; 12]].concat());
+    assert_eq!(worse.verdict, ComparisonVerdict::Regressed, "{worse}");
+}
+
+#[test]
 fn a_torn_record_in_the_base_is_a_missing_result() {
     let [mut base, run] = runs(&[[(1, 1); 2]; 8]);
     let torn = base.suites[0].cases.remove(3);

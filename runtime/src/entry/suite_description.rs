@@ -69,6 +69,9 @@ pub struct TestDescription {
     /// Number of trials that the files plan.
     #[serde(default)]
     pub trials: u32,
+    /// Whether its trials within one run resemble each other.
+    #[serde(default)]
+    pub correlated: bool,
     /// Metadata of the case, each value as JSON.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
@@ -105,6 +108,7 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
             target: entry.target.map(str::to_owned),
             own_target: case.target.clone(),
             trials: case.trials.count,
+            correlated: case.trials.correlated,
             metadata: case.metadata.iter().map(|(key, value)| (key.clone(), value.to_string())).collect(),
         });
     }

@@ -287,6 +287,16 @@ fn chosen_cases(
             let of_run = targets.as_ref().and_then(|targets| targets.first().cloned());
             let target = test.target.clone().or(of_run).or_else(|| test.own_target.clone());
             let target = target.unwrap_or_else(|| DEFAULT_TARGET.to_owned());
+            if test.correlated {
+                let message = format!(
+                    "the trials of `{}` in {} are correlated, and more of them tell nothing more",
+                    test.case_id, suite.suite
+                );
+                return Err(CliError::with_help(
+                    message,
+                    "run it without --until-decided, or delete `correlated` in its `trials`",
+                ));
+            }
             let cluster = command.cluster_by.as_ref().and_then(|key| test.metadata.get(key)).cloned();
             has_cluster |= cluster.is_some();
             let planned = trials.unwrap_or(test.trials);

@@ -143,6 +143,19 @@ fn strategies(breaks: &mut Breaks<'_>) {
         Layout::Combined => kind == Some("capability"),
         _ => kind.is_none_or(|kind| kind == "capability"),
     };
+    for site in breaks.tagged("trials") {
+        let path = site.path.clone();
+        let is_interval = Some("confidence_interval");
+        if site.node.get("strategy").and_then(|strategy| strategy.text()) != is_interval {
+            continue;
+        }
+        breaks.local(Code::SettingConflict, "`correlated` with an interval", &site, move |root| {
+            root.entries_at(&path).push(crate::tree::entry("correlated", boolean(true)));
+            let entries = root.entries_at(&path);
+            let strategy = entries.iter().position(|entry| entry.key == "strategy").unwrap_or_default();
+            (join(&path, strategy), Part::Value)
+        });
+    }
     if is_capability {
         return;
     }

@@ -61,7 +61,10 @@ impl Generator {
                 let strategy = self.choices.one("strategy", &STRATEGIES[first..]);
                 trials = trials.put("strategy", choice(strategy, STRATEGIES).tag("strategy"));
             }
-            node = node.put("trials", self.stated(trials, Trials::TABLE, &["strategy"]));
+            // Trials that resemble each other have no interval.
+            let is_interval = trials.get("strategy").and_then(Node::text) == Some("confidence_interval");
+            let written: &[&str] = if is_interval { &["strategy", "correlated"] } else { &["strategy"] };
+            node = node.put("trials", self.stated(trials, Trials::TABLE, written));
         }
         self.stated(node, CommonExecution::TABLE, &[])
     }

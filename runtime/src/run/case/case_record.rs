@@ -148,6 +148,7 @@ fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseReco
     record.strategy = plan.case.trials.strategy;
     record.planned = plan.planned;
     record.tolerated_errors = plan.case.trials.errors;
+    record.correlated = plan.case.trials.correlated;
     record.stops_early =
         plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));

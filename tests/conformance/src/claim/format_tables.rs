@@ -118,7 +118,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "evaluators",
         ],
     ),
-    ("`trials`", &["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors"]),
+    ("`trials`", &["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors", "correlated"]),
     ("a message", &["role", "content", "tool_calls", "name"]),
     ("a content part", &["type", "value"]),
     ("a tool call", &["tool", "input", "output", "id"]),

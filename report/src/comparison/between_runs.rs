@@ -1,0 +1,147 @@
+//! Runs of one agent that differ from each other by more than their trials do, as from day to day.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_records::statistics::t_quantile;
+
+use super::compared::{Compared, RunScores};
+use super::levels::ALIKE;
+use crate::statistics::{ExchangeTest, Unit, exchange_tests, mean, student_at_most};
+
+/// How far runs of one agent are from each other, where that is more than chance explains.
+pub(super) struct BetweenRuns {
+    /// Probability that they differ as much if only their trials do.
+    pub(super) p: f64,
+    degrees: usize,
+    /// Of each sum of differences, how far the means of two sides with as many runs are from each other by chance, as a standard
+    /// deviation of their difference.
+    deviations: Vec<f64>,
+}
+
+impl BetweenRuns {
+    /// Of these cases, in `sums` sums: all of them, then those of each slice. `None` if no side has several runs, or if they do not differ.
+    pub(super) fn of(compared: &[Compared], sums: usize) -> Option<Self> {
+        let sides: Vec<Side<'_>> = (0..2).map(|side| Side::new(compared, side)).collect();
+        let p = sides.iter().filter_map(Side::chance).reduce(f64::min).filter(|p| *p <= ALIKE)?;
+        let degrees = sides.iter().map(|side| side.runs.len().saturating_sub(1)).sum();
+        let per_run: f64 = sides.iter().map(|side| 1.0 / side.runs.len().max(1) as f64).sum();
+        let deviation = |sum: usize| {
+            let squares: f64 = sides.iter().map(|side| side.squares(sum)).sum();
+            (squares / degrees as f64 * per_run).sqrt()
+        };
+        Some(Self { p, degrees, deviations: (0..sums).map(deviation).collect() })
+    }
+
+    /// The test of a sum with this mean difference, of so many cases, if each run counts as one.
+    pub(super) fn test(&self, sum: usize, difference: f64, cases: usize, by_trial: ExchangeTest) -> ExchangeTest {
+        let deviation = self.deviations[sum];
+        let t = if deviation > 0.0 { difference / deviation } else { 0.0 };
+        ExchangeTest {
+            at_most: by_trial.at_most.max(student_at_most(t, self.degrees)),
+            at_least: by_trial.at_least.max(student_at_most(-t, self.degrees)),
+            deviation: by_trial.deviation.max(deviation * cases as f64),
+        }
+    }
+
+    /// An interval of the mean difference of all cases that is not narrower than that of the runs.
+    pub(super) fn widened(&self, (lower, upper): (f64, f64), difference: f64) -> (f64, f64) {
+        let half = t_quantile(self.degrees as f64) * self.deviations[0];
+        (lower.min(difference - half).max(-1.0), upper.max(difference + half).min(1.0))
+    }
+}
+
+/// The runs of one agent that are counted together, and the scores of each case by run.
+struct Side<'a> {
+    runs: BTreeSet<&'a str>,
+    cases: Vec<(&'a [RunScores], &'a [usize])>,
+}
+
+impl<'a> Side<'a> {
+    fn new(compared: &'a [Compared], side: usize) -> Self {
+        let cases: Vec<_> =
+            compared.iter().map(|case| (case.by_run[side].as_slice(), case.slices.as_slice())).collect();
+        let runs = cases.iter().flat_map(|(runs, _)| runs.iter().map(|(run, _)| run.as_str())).collect();
+        Self { runs, cases }
+    }
+
+    /// Probability that any run differs as much from the others if only the trials differ (Bonferroni); `None` of a single run.
+    fn chance(&self) -> Option<f64> {
+        let tested = match self.runs.len() {
+            0 | 1 => return None,
+            // The other one differs from it by as much.
+            2 => 1,
+            runs => runs,
+        };
+        let of = |run: &&str| {
+            let units = self.cases.iter().filter_map(|(runs, _)| {
+                let (own, others): (Vec<&RunScores>, Vec<&RunScores>) = runs.iter().partition(|(of, _)| of == run);
+                let [own, others] =
+                    [own, others].map(|runs| runs.iter().flat_map(|(_, scores)| scores.clone()).collect::<Vec<f64>>());
+                (!own.is_empty() && !others.is_empty()).then(|| Unit::scores(&others, &own, vec![0]))
+            });
+            let test = exchange_tests(&units.collect::<Vec<Unit>>(), 1).tests[0];
+            (2.0 * tested as f64 * test.at_most.min(test.at_least)).min(1.0)
+        };
+        self.runs.iter().take(tested).map(of).reduce(f64::min)
+    }
+
+    /// Sum over the runs of the squares of what each has more or less than all of them, in the mean of its cases of a sum.
+    fn squares(&self, sum: usize) -> f64 {
+        let mut effects: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let is_in = |slices: &[usize]| sum == 0 || slices.contains(&(sum - 1));
+        for (runs, _) in self.cases.iter().filter(|(_, slices)| is_in(slices)) {
+            let means: Vec<f64> = runs.iter().map(|(_, scores)| mean(scores)).collect();
+            let all = mean(&means);
+            runs.iter().zip(&means).for_each(|((run, _), of_run)| effects.entry(run).or_default().push(of_run - all));
+        }
+        effects.values().map(|effects| mean(effects).powi(2)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::{CaseTrials, End, Series};
+
+    /// Cases whose base has these runs, with one score of each case and run.
+    fn compared(base: &[&[f64]], run: &[f64]) -> Vec<Compared> {
+        let none = Series { passed: 0, failed: 0, end: End::Planned };
+        let case = |index: usize| Compared {
+            base: base.iter().map(|scores| scores[index]).collect(),
+            run: vec![run[index]],
+            trials: CaseTrials { base: none, run: none, confirmed: 0, confirmed_better: 0, refuted: false },
+            cluster: index,
+            slices: Vec::new(),
+            unknown: [0, 0],
+            by_run: [
+                base.iter().enumerate().map(|(number, scores)| (number.to_string(), vec![scores[index]])).collect(),
+                vec![("run".to_owned(), vec![run[index]])],
+            ],
+        };
+        (0..run.len()).map(case).collect()
+    }
+
+    #[test]
+    fn runs_that_differ_more_than_their_trials_count_as_one_each() {
+        let [low, high, middle] = [[0.2; 20], [0.8; 20], [0.5; 20]];
+        let cases = compared(&[&low, &high, &middle], &[0.3; 20]);
+        let found = BetweenRuns::of(&cases, 1).unwrap();
+        assert!(found.p < 0.01 && found.degrees == 2, "{}", found.p);
+        // 0.3 · √(1 + 1/3)
+        assert!((found.deviations[0] - 0.3 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{:?}", found.deviations);
+        let sure = ExchangeTest { at_most: 0.001, at_least: 1.0, deviation: 0.1 };
+        let test = found.test(0, -0.2, 20, sure);
+        assert!((0.2..0.4).contains(&test.at_most) && test.deviation > 6.0, "{test:?}");
+        assert!(found.test(0, -3.0, 20, sure).at_most < 0.02);
+        let (lower, upper) = found.widened((-0.3, -0.1), -0.2);
+        assert!(lower < -0.9 && upper > 0.9, "{lower} {upper}");
+    }
+
+    #[test]
+    fn runs_that_differ_as_their_trials_do_are_one_sample() {
+        let alternating: Vec<f64> = (0..20).map(|index| f64::from(index % 2)).collect();
+        let other: Vec<f64> = alternating.iter().map(|score| 1.0 - score).collect();
+        assert!(BetweenRuns::of(&compared(&[&alternating, &other, &alternating], &other), 1).is_none());
+        assert!(BetweenRuns::of(&compared(&[&[0.5; 20]], &[0.1; 20]), 1).is_none(), "one run says nothing");
+    }
+}
