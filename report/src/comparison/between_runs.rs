@@ -1,4 +1,6 @@
-//! Runs of one agent that differ from each other by more than their trials do, as from day to day.
+//! Runs of the base that differ from each other by more than their trials do, as from day to day.
+//!
+//! Only those of the base say so: a rerun of the agent that comes out otherwise is no excuse for the run before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +8,25 @@ use evalsuite_records::statistics::t_quantile;
 
 use super::compared::{Compared, RunScores};
 use super::levels::ALIKE;
-use crate::statistics::{ExchangeTest, Unit, exchange_tests, mean, student_at_most};
+use crate::statistics::{ExchangeTest, Unit, mean, normal_at_most, standardised_sum, student_at_most};
 
-/// How far runs of one agent are from each other, where that is more than chance explains.
+/// How far runs of the base are from each other, where that is more than chance explains.
 pub(super) struct BetweenRuns {
     /// Probability that they differ as much if only their trials do.
     pub(super) p: f64,
     degrees: usize,
-    /// Of each sum of differences, how far the means of two sides with as many runs are from each other by chance, as a standard
-    /// deviation of their difference.
+    /// Of each sum, the standard deviation of the difference of the means of base and run, if all runs differ as those of the base do.
     deviations: Vec<f64>,
 }
 
 impl BetweenRuns {
-    /// Of these cases, in `sums` sums: all of them, then those of each slice. `None` if no side has several runs, or if they do not differ.
+    /// Of these cases, in `sums` sums: all of them, then those of each slice. `None` if the base is one run, or its runs do not differ.
     pub(super) fn of(compared: &[Compared], sums: usize) -> Option<Self> {
-        let sides: Vec<Side<'_>> = (0..2).map(|side| Side::new(compared, side)).collect();
-        let p = sides.iter().filter_map(Side::chance).reduce(f64::min).filter(|p| *p <= ALIKE)?;
-        let degrees = sides.iter().map(|side| side.runs.len().saturating_sub(1)).sum();
-        let per_run: f64 = sides.iter().map(|side| 1.0 / side.runs.len().max(1) as f64).sum();
-        let deviation = |sum: usize| {
-            let squares: f64 = sides.iter().map(|side| side.squares(sum)).sum();
-            (squares / degrees as f64 * per_run).sqrt()
-        };
+        let base = Runs::new(compared, 0);
+        let p = base.chance().filter(|p| *p <= ALIKE)?;
+        let degrees = base.ids.len() - 1;
+        let per_run = 1.0 / base.ids.len() as f64 + 1.0 / Runs::new(compared, 1).ids.len().max(1) as f64;
+        let deviation = |sum: usize| (base.squares(sum) / degrees as f64 * per_run).sqrt();
         Some(Self { p, degrees, deviations: (0..sums).map(deviation).collect() })
     }
 
@@ -51,22 +49,23 @@ impl BetweenRuns {
 }
 
 /// The runs of one agent that are counted together, and the scores of each case by run.
-struct Side<'a> {
-    runs: BTreeSet<&'a str>,
+struct Runs<'a> {
+    ids: BTreeSet<&'a str>,
     cases: Vec<(&'a [RunScores], &'a [usize])>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> Runs<'a> {
     fn new(compared: &'a [Compared], side: usize) -> Self {
         let cases: Vec<_> =
             compared.iter().map(|case| (case.by_run[side].as_slice(), case.slices.as_slice())).collect();
-        let runs = cases.iter().flat_map(|(runs, _)| runs.iter().map(|(run, _)| run.as_str())).collect();
-        Self { runs, cases }
+        let ids = cases.iter().flat_map(|(runs, _)| runs.iter().map(|(run, _)| run.as_str())).collect();
+        Self { ids, cases }
     }
 
-    /// Probability that any run differs as much from the others if only the trials differ (Bonferroni); `None` of a single run.
+    /// Probability that any run differs as much from the others if only the trials differ: exchanges of trials between it and the others, whose
+    /// sums are taken to be normal (Bonferroni). `None` of a single run.
     fn chance(&self) -> Option<f64> {
-        let tested = match self.runs.len() {
+        let tested = match self.ids.len() {
             0 | 1 => return None,
             // The other one differs from it by as much.
             2 => 1,
@@ -79,10 +78,10 @@ impl<'a> Side<'a> {
                     [own, others].map(|runs| runs.iter().flat_map(|(_, scores)| scores.clone()).collect::<Vec<f64>>());
                 (!own.is_empty() && !others.is_empty()).then(|| Unit::scores(&others, &own, vec![0]))
             });
-            let test = exchange_tests(&units.collect::<Vec<Unit>>(), 1).tests[0];
-            (2.0 * tested as f64 * test.at_most.min(test.at_least)).min(1.0)
+            let far = standardised_sum(&units.collect::<Vec<Unit>>(), 0).abs();
+            (2.0 * tested as f64 * normal_at_most(-far)).min(1.0)
         };
-        self.runs.iter().take(tested).map(of).reduce(f64::min)
+        self.ids.iter().take(tested).map(of).reduce(f64::min)
     }
 
     /// Sum over the runs of the squares of what each has more or less than all of them, in the mean of its cases of a sum.

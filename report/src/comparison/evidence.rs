@@ -23,7 +23,7 @@ pub enum ComparisonUnit {
     Trial,
     /// A case. Its trials within one run resemble each other, as with a response cache or one seed per run.
     Case,
-    /// A run. Runs of one agent differ by more than their trials do, as from day to day.
+    /// A run. Runs of the base differ by more than their trials do, as from day to day.
     Run,
 }
 

@@ -70,8 +70,8 @@ pub struct SuiteComparison {
     /// Probability that the scores of cases differ between the runs as much if the trials of a case within one run are independent of
     /// each other, 0 to 1. From 0.12 down, each case counts as one, unless the unit was chosen.
     pub alike_p: f64,
-    /// Probability that runs of one agent differ as much from each other if only their trials do, 0 to 1; `None` above 0.12, and without
-    /// several runs of it.
+    /// Probability that runs of the base differ as much from each other if only their trials do, 0 to 1; `None` above 0.12, and if it is
+    /// one run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_runs_p: Option<f64>,
     /// Trials that ended in an error, and whether they matter; `None` without any, and where they are allowed.

@@ -98,7 +98,9 @@ impl SuiteComparison {
     /// What counts as one observation, if it is not a trial, and why.
     pub(crate) fn unit_text(&self) -> Option<String> {
         if let (ComparisonUnit::Run, Some(p)) = (self.unit, self.between_runs_p) {
-            return Some(format!("each run counts as one: runs of one agent differ more than their trials (p {p:.3})"));
+            return Some(format!(
+                "each run counts as one: runs of the base differ by more than their trials do (p {p:.3})"
+            ));
         }
         let why = match self.is_unit_chosen {
             true => "as requested".to_owned(),

@@ -56,6 +56,15 @@ pub(crate) fn smallest_p_value(units: &[Unit], sum: usize) -> f64 {
     varying.map(|unit| unit.smallest(sum)).product()
 }
 
+/// A sum of differences in standard deviations of the sums of all exchanges; 0 where nothing varies.
+pub(crate) fn standardised_sum(units: &[Unit], sum: usize) -> f64 {
+    let mut observed = Drawn::new(sum + 1);
+    units.iter().for_each(|unit| unit.add_observed(&mut observed));
+    let varying = units.iter().filter(|unit| unit.varies());
+    let variance: f64 = varying.map(|unit| unit.variance(sum)).sum();
+    if variance > 0.0 { observed.sums[sum] / variance.sqrt() } else { 0.0 }
+}
+
 /// What the exchanges of units say.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exchanged {

@@ -14,7 +14,7 @@ mod student;
 mod tests;
 mod wilson;
 
-pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests, smallest_p_value};
+pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests, smallest_p_value, standardised_sum};
 pub(crate) use self::holm::holm;
 pub(crate) use self::moments::{mean, standard_deviation};
 pub(crate) use self::normal::normal_at_most;
