@@ -8,7 +8,7 @@ use evalsuite_records::statistics::t_quantile;
 
 use super::compared::{Compared, RunScores};
 use super::levels::ALIKE;
-use crate::statistics::{ExchangeTest, Unit, mean, normal_at_most, standardised_sum, student_at_most};
+use crate::statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
 
 /// How far runs of the base are from each other, where that is more than chance explains.
 pub(super) struct BetweenRuns {
@@ -62,15 +62,10 @@ impl<'a> Runs<'a> {
         Self { ids, cases }
     }
 
-    /// Probability that any run differs as much from the others if only the trials differ: exchanges of trials between it and the others, whose
-    /// sums are taken to be normal (Bonferroni). `None` of a single run.
+    /// Probability that the runs differ as much from each other if only the trials differ: by exchanges of trials between each run and the
+    /// others, whose sums are taken to be normal (χ²). `None` of a single run.
     fn chance(&self) -> Option<f64> {
-        let tested = match self.ids.len() {
-            0 | 1 => return None,
-            // The other one differs from it by as much.
-            2 => 1,
-            runs => runs,
-        };
+        let degrees = self.ids.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
         let of = |run: &&str| {
             let units = self.cases.iter().filter_map(|(runs, _)| {
                 let (own, others): (Vec<&RunScores>, Vec<&RunScores>) = runs.iter().partition(|(of, _)| of == run);
@@ -78,10 +73,11 @@ impl<'a> Runs<'a> {
                     [own, others].map(|runs| runs.iter().flat_map(|(_, scores)| scores.clone()).collect::<Vec<f64>>());
                 (!own.is_empty() && !others.is_empty()).then(|| Unit::scores(&others, &own, vec![0]))
             });
-            let far = standardised_sum(&units.collect::<Vec<Unit>>(), 0).abs();
-            (2.0 * tested as f64 * normal_at_most(-far)).min(1.0)
+            standardised_sum(&units.collect::<Vec<Unit>>(), 0).powi(2)
         };
-        self.ids.iter().take(tested).map(of).reduce(f64::min)
+        // Each of k runs counts once in its own sum, and in those of all others.
+        let squares = self.ids.iter().map(of).sum::<f64>() * degrees as f64 / self.ids.len() as f64;
+        Some(chi_square_at_least(squares, degrees))
     }
 
     /// Sum over the runs of the squares of what each has more or less than all of them, in the mean of its cases of a sum.

@@ -1,6 +1,7 @@
 //! Statistics of rates and of paired differences. Everything random has a fixed seed: equal data give equal results.
 
 mod boschloo;
+mod chi_square;
 mod exchange;
 mod holm;
 mod hypergeometric;
@@ -14,6 +15,7 @@ mod student;
 mod tests;
 mod wilson;
 
+pub(crate) use self::chi_square::chi_square_at_least;
 pub(crate) use self::exchange::{ExchangeTest, Unit, exchange_tests, smallest_p_value, standardised_sum};
 pub(crate) use self::holm::holm;
 pub(crate) use self::moments::{mean, standard_deviation};
