@@ -28,6 +28,7 @@ mod surroundings;
 /// | `runtime` | expression: the `Handle` of the multi-thread tokio runtime on which async agents, graders and judges run | a runtime of the process |
 /// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
 /// | `require_env`, `require_commands` | `["NAME"]`: cases are skipped where one is missing | `[]` |
+/// | `record` | `["NAME"]`: variables with base URLs whose calls `cargo evalsuite run --record` records, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL` | `[]` |
 /// | `name` | identifier: name of the module | last component of the path |
 /// | `ignore` | string: the tests get `#[ignore = "…"]` | – |
 /// | `fixtures` | `on` or `off`: whether `workspace/` and `fixture_*` of a task are its fixtures | `on` |

@@ -92,7 +92,12 @@ pub mod tooling {
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     pub use crate::platform::process::git_variables::remove_git_variables;
+    pub use crate::platform::environment::{names as variable_names, var as variable};
+    pub use crate::record::model_calls::{
+        BeginTrial, BegunTrial, EndTrial, EndedCalls, MODEL_CALLS, MODEL_CALLS_FILE, ModelCallServer,
+    };
     pub use crate::record::run_directory::run_id::run_id_or_new;
+    pub use crate::workspace::value_placeholders::Placeholders;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

@@ -150,6 +150,8 @@ variables! {
     Program("EVALSUITE_TRAJECTORY_PATH", "an absolute path", "");
     /// the tests describe their suites instead of running
     Internal("EVALSUITE_DESCRIBE", "a directory", "");
+    /// the calls of models are recorded or replayed by the command that listens at this address
+    Internal("EVALSUITE_MODEL_CALLS", "`record` or `replay`, and an address", "");
     /// the trials that the run already has of a case are kept, and only further ones run
     Internal("EVALSUITE_ADD_TRIALS", FLAG, "0");
     /// the tests `suite_check` run these cases, which are new since the build

@@ -118,6 +118,12 @@ impl Generator {
         self.with(|binding| binding.require_env.extend(literals(names)))
     }
 
+    /// Environment variables with base URLs of services that the agent calls, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`:
+    /// `cargo evalsuite run --record` records these calls.
+    pub fn record<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with(|binding| binding.record.extend(literals(names)))
+    }
+
     /// Programs without which the cases are skipped.
     pub fn require_commands<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with(|binding| binding.require_commands.extend(literals(names)))

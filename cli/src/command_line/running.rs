@@ -48,6 +48,17 @@ pub(crate) struct Run {
     /// Maximum number of trials that repeat a case that differs from its baseline; 0 disables repeats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
+    /// Record the calls of models that agents make, one file per trial in `.evalsuite/cassettes`: a server on loopback takes the place of
+    /// OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the variables of `record` in the macro. Trials run one at a time
+    #[arg(long, conflicts_with_all = ["replay", "until_decided"])]
+    pub(crate) record: bool,
+    /// Answer the calls of models from the recording, without network and keys. A call that is not in it ends its trial in an error that
+    /// shows the difference
+    #[arg(long, conflicts_with_all = ["changed", "until_decided"])]
+    pub(crate) replay: bool,
+    /// With --replay: wait between the parts of a streamed answer as the recording did
+    #[arg(long, requires = "replay")]
+    pub(crate) paced: bool,
     /// Run trials in rounds until the run is shown to be worse than the baseline, or within the margin of it
     #[arg(long, requires = "margin", conflicts_with_all = ["changed", "failed", "flaky", "confirm"])]
     pub(crate) until_decided: bool,

@@ -109,6 +109,11 @@ arguments! {
         doc: "Programs without which the cases are skipped.",
         example: "require_commands = [\"docker\"]"
     }
+    "record" => record: Vec<LitStr> = Vec::new(), argument_values::strings, {
+        value: "list of names", default: "",
+        doc: "Environment variables with base URLs of services that the agent calls, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`. `cargo evalsuite run --record` records these calls.",
+        example: "record = [\"MODEL_URL\"]"
+    }
     "name" => name: Option<Ident> = None, |input, _, _| argument_values::identifier(input).map(Some), {
         value: "identifier", default: "the last component of the path",
         doc: "Name of the module.",

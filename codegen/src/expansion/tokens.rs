@@ -151,9 +151,13 @@ impl Expansion {
         });
         let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.with_judge_confirm(#number)));
         let runtime = self.binding.runtime.as_ref().map(|runtime| quote!(.with_runtime(#runtime)));
+        let record = (!self.binding.record.is_empty()).then(|| {
+            let variables = binding::values(&self.binding.record);
+            quote!(.with_recorded_urls([#(#variables),*]))
+        });
         let commands =
             judges::may_be_commands(&self.binding, self.code.facts.as_ref()).then(|| quote!(.with_command_judges()));
-        quote!(#agent #agents #graders #judges #judge #confirm #runtime #commands)
+        quote!(#agent #agents #graders #judges #judge #confirm #runtime #record #commands)
     }
 
     /// The function that adds agents, graders and judges to the suite.

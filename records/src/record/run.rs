@@ -56,10 +56,11 @@ impl RunRecord {
         self.is_of_same_agent(other) && self.has_called_agent() && other.has_called_agent()
     }
 
-    /// Whether the agent was called, as far as the environment of the run says.
+    /// Whether the agent was called with models that answered, as far as the environment of the run says.
     pub(crate) fn has_called_agent(&self) -> bool {
         let value = |name: &str| self.env.get(name).and_then(Option::as_deref);
-        value("EVALSUITE_REGRADE").is_none() && value("EVALSUITE_MODE") != Some("replay")
+        let replays_models = value("EVALSUITE_MODEL_CALLS").is_some_and(|calls| calls.starts_with("replay"));
+        value("EVALSUITE_REGRADE").is_none() && value("EVALSUITE_MODE") != Some("replay") && !replays_models
     }
 }
 

@@ -54,6 +54,9 @@ pub struct TrialRecord {
     pub requested_by: Option<String>,
     /// Whether agents and judges were called.
     pub mode: Mode,
+    /// Whether the calls of models were recorded or replayed by `cargo evalsuite run`; `None` if neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_calls: Option<ModelCalls>,
     /// Id of the run whose trial was graded again.
     pub regraded_run: Option<String>,
     /// Id of the run whose trial this is: its case did not run again.
@@ -210,6 +213,17 @@ pub enum Mode {
     Replay,
     /// The agent is not called; its trial in an earlier run is graded again.
     Regrade,
+}
+
+/// What becomes of the calls of models that an agent makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ModelCalls {
+    /// They are sent, and recorded with their answers.
+    Recorded,
+    /// They are not sent; the recorded answers are used.
+    Replayed,
 }
 
 /// Durations of the parts of a trial, in milliseconds of a monotonic clock.

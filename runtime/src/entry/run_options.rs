@@ -140,6 +140,8 @@ impl RunOptions {
             }
             (settings.mode, settings.regrade) = (Mode::Regrade, Some(run.clone()));
         }
+        // The command line runs generated tests: a run within the agent of one of them would wait for the end of its trial.
+        settings.model_calls = None;
         Ok(settings)
     }
 }

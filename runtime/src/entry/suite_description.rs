@@ -7,11 +7,14 @@ use evalsuite_records::record::SuiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::{SuiteLocation, program};
-use crate::platform::digest::sha256;
+use crate::model::suite_location::{SuiteLocation, package_directory, program};
+use crate::platform::digest::{file_key, sha256};
+use crate::platform::environment;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
+use crate::record::cassette::cassette_directory;
 use crate::record::run_record::package_in_workspace;
 use crate::run::case::reuse::{directory_of_file, own_directory, shared_directories};
 
@@ -48,6 +51,12 @@ pub struct SuiteDescription {
     pub files: BTreeSet<String>,
     /// The directories that belong to one case each.
     pub case_directories: BTreeSet<PathBuf>,
+    /// Variables with base URLs of models, besides those that clients read.
+    #[serde(default)]
+    pub model_urls: BTreeSet<String>,
+    /// Where its recordings are; `None` if they cannot be there.
+    #[serde(default)]
+    pub recordings: Option<PathBuf>,
 }
 
 /// The test of a case.
@@ -83,7 +92,8 @@ pub(crate) fn is_wanted() -> bool {
 }
 
 /// Writes the description of a suite into the directory that the variable names.
-pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
+pub(crate) fn write(evals: &Evals) -> Result<(), RunError> {
+    let suite = evals.suite();
     let Some(directory) = std::env::var_os(DESCRIBE_VARIABLE) else { return Ok(()) };
     let undecodable = |what: &str| {
         let message = format!("{what} cannot be decoded");
@@ -112,6 +122,8 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
             metadata: case.metadata.iter().map(|(key, value)| (key.clone(), value.to_string())).collect(),
         });
     }
+    let named = environment::var_os("EVALSUITE_CASSETTES").filter(|directory| !directory.is_empty());
+    let recordings = cassette_directory(&package_directory(suite), named.as_deref().map(Path::new), &places);
     let mut id = suite.id();
     id.package_directory = package_in_workspace(suite);
     let description = SuiteDescription {
@@ -123,6 +135,8 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
         directory: places.suite_dir,
         files,
         case_directories,
+        model_urls: evals.model_urls.clone(),
+        recordings: recordings.ok().map(|directory| directory.join(file_key(suite.name))),
     };
     write_about(suite, Path::new(&directory), &description, &Redactor::default())
 }

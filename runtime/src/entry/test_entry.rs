@@ -149,7 +149,7 @@ pub fn examples(evals: fn() -> Evals) {
 pub fn check(evals: fn() -> Evals) {
     let evals = evals();
     if suite_description::is_wanted() {
-        return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
+        return suite_description::write(&evals).unwrap_or_else(|error| fail(with_sources(&error)));
     }
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);

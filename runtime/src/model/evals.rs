@@ -1,5 +1,7 @@
 //! A suite with its agents, graders and judges.
 
+use std::collections::BTreeSet;
+
 use crate::model::agent::{Bound, BoundAgent, IntoAgent, LoadTargets};
 use crate::model::callable::registered;
 use crate::model::grader::{BoundGrader, IntoGrader};
@@ -42,6 +44,8 @@ pub struct Evals {
     runtime: AsyncRuntime,
     /// Reads the targets file, whose commands may be judges.
     pub(crate) judge_commands: Option<LoadTargets>,
+    /// Variables with base URLs of models.
+    pub(crate) model_urls: BTreeSet<String>,
 }
 
 impl Evals {
@@ -55,6 +59,7 @@ impl Evals {
             judges: Judges::default(),
             runtime: AsyncRuntime::default(),
             judge_commands: None,
+            model_urls: BTreeSet::new(),
         }
     }
 
@@ -101,6 +106,13 @@ impl Evals {
     /// number is rounded up. The default is 2; graders and the environment take precedence.
     pub fn with_judge_confirm(mut self, judgements: u32) -> Self {
         self.judges.confirm = Some(judgements.next_multiple_of(2).min(MOST_CONFIRM));
+        self
+    }
+
+    /// Names environment variables with base URLs of services that the agent calls, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`:
+    /// `cargo evalsuite run --record` records these calls, and `--replay` answers them.
+    pub fn with_recorded_urls<N: Into<String>>(mut self, variables: impl IntoIterator<Item = N>) -> Self {
+        self.model_urls.extend(variables.into_iter().map(Into::into));
         self
     }
 

@@ -20,12 +20,12 @@ pub(crate) fn var_os(name: &str) -> Option<OsString> {
 }
 
 /// The value of a variable, if it is set and Unicode.
-pub(crate) fn var(name: &str) -> Option<String> {
+pub fn var(name: &str) -> Option<String> {
     var_os(name)?.into_string().ok()
 }
 
 /// The names of all variables that the process or the file sets.
-pub(crate) fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let of_process = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     of_process.chain(of_file().into_iter().map(|(name, _)| name.to_owned())).collect()
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use evalsuite_records::record::Mode;
+use evalsuite_records::record::{Mode, ModelCalls};
 use evalsuite_records::repeated_cases::DEFAULT_CONFIRMING;
 use evalsuite_schema::variable;
 
@@ -20,6 +20,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 use crate::platform::setting_error::SettingError;
+use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::{new_run_id, run_id};
 
@@ -62,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) reload: bool,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
+    /// The server that records or replays the calls of models.
+    pub(crate) model_calls: Option<ModelCallServer>,
     /// The run whose trials are graded again.
     pub(crate) regrade: Option<String>,
     /// Whether tests of suites probe them.
@@ -135,6 +138,11 @@ impl Settings {
         }
     }
 
+    /// Whether the answers of models are recorded ones.
+    pub(crate) fn replays_models(&self) -> bool {
+        self.model_calls.is_some_and(|server| server.calls == ModelCalls::Replayed)
+    }
+
     /// Whether a grader that names no judge has one; `judges` are those of the macro.
     pub(crate) fn has_judge(&self, judges: &Judges) -> bool {
         self.judge.names_one() || judges.has_default()
@@ -191,6 +199,7 @@ impl Settings {
             progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
             reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(regrade.as_deref()),
+            model_calls: source.number(MODEL_CALLS, "`record` or `replay` and an address", |_| true),
             regrade,
             probe: source.word("EVALSUITE_PROBE", "off, warn or deny", &ProbeFindings::WORDS),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),

@@ -16,7 +16,7 @@ use crate::platform::{environment, json};
 /// Values that are written as `${{ NAME }}`, and restored when the recording is read. Other forms of secrets, such as base64,
 /// are written as `***`, which stays.
 #[derive(Clone, Default)]
-pub(crate) struct Placeholders {
+pub struct Placeholders {
     /// The longest value first: a value is replaced before the values it contains.
     hidden: Vec<HiddenValue>,
     redactor: Redactor,
@@ -79,6 +79,16 @@ impl Placeholders {
         Self { redactor: redactor.clone(), ..placeholders }
     }
 
+    /// Placeholders for variables with secrets. Other secrets are hidden, and not restored.
+    pub fn of_secrets<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        others: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let placeholders = Self::new(names, []);
+        let values = placeholders.hidden.iter().map(|hidden| hidden.value.clone()).chain(others);
+        Self { redactor: Redactor::default().with_values(values), ..placeholders }
+    }
+
     fn with_separator(variables: Vec<(String, String)>, directories: Vec<(String, String)>, separator: char) -> Self {
         let mut hidden = Vec::new();
         for (name, value) in variables {
@@ -96,7 +106,7 @@ impl Placeholders {
     }
 
     /// The text with placeholders for values; of several values at one position, for the longest.
-    pub(crate) fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found: Vec<(usize, &HiddenValue)> = Vec::new();
         for known in &self.hidden {
             // Most texts have none, which is found out faster than where.
@@ -135,7 +145,7 @@ impl Placeholders {
     }
 
     /// The text with values for the placeholders that [`hide`](Self::hide) writes. `${{NAME}}` without spaces is text.
-    pub(crate) fn restore(&self, text: &str) -> String {
+    pub fn restore(&self, text: &str) -> String {
         let mut restored = String::new();
         let mut end = 0;
         for found in Syntax::Variable.placeholders(text) {
@@ -151,7 +161,7 @@ impl Placeholders {
     }
 
     /// JSON in one line with values hidden in every text, including keys of maps.
-    pub(crate) fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<String> {
+    pub fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<String> {
         json::compact(data, Some(&|text| self.hide(text)))
     }
 
@@ -165,7 +175,7 @@ impl Placeholders {
     }
 
     /// Name of a variable whose value is in these bytes.
-    pub(crate) fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
+    pub fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
         let text = String::from_utf8_lossy(bytes);
         // JSON has the value with escapes.
         let is_in = |value: &str| text.contains(value) || escaped(value).is_some_and(|escaped| text.contains(&escaped));

@@ -2,6 +2,10 @@
 
 pub(crate) mod cargo_commands;
 mod chosen_tests;
+#[cfg(feature = "record")]
+pub(crate) mod model_calls;
+#[cfg(not(feature = "record"))]
+mod no_model_calls;
 mod progress;
 mod source_digest;
 pub(crate) mod suite_descriptions;
@@ -21,6 +25,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
+#[cfg(feature = "record")]
+use self::model_calls::ModelCalls;
+#[cfg(not(feature = "record"))]
+use self::no_model_calls::ModelCalls;
 use self::source_digest::source_digest;
 use self::until_decided::UntilDecided;
 use crate::command_line::Run;
@@ -76,6 +84,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         Some(digest) => digest,
         None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
     };
+    let model_calls = ModelCalls::start(command, &suites)?;
     let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
         let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
         tests
@@ -88,6 +97,9 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
         if command.changed {
             tests.env("EVALSUITE_ONLY_CHANGED", "1");
+        }
+        if let Some(calls) = &model_calls {
+            calls.add_to(&mut tests);
         }
         add(&mut tests);
         progress::run(tests, chosen.cases.clone(), command.format)
@@ -108,6 +120,9 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     } else {
         Some(run_tests(&chosen, &|_| ())?)
     };
+    if let Some(calls) = &model_calls {
+        calls.show();
+    }
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
     // It does not exist if the tests cannot be built.

@@ -3,7 +3,7 @@
 //! Asked about a place that it does not know, such as Atlantis, it takes UTC. Asked to take its time, it stops in the middle
 //! of its answer.
 
-use std::io;
+use std::{env, io};
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,11 @@ use crate::http::{self, Request, Response};
 
 /// The places that the model knows. The first one stands in for all others.
 const PLACES: [&str; 3] = ["UTC", "Oslo", "Lima"];
+
+/// The base URL of the model: the value of a variable, else that of a model that is started, which ends with `path`.
+pub fn base_url(variable: &str, path: &str) -> io::Result<String> {
+    env::var(variable).or_else(|_| Ok(format!("{}{path}", serve()?)))
+}
 
 /// Starts the model and returns its address. It speaks OpenAI's protocol below `/v1`, and Ollama's.
 pub fn serve() -> io::Result<String> {

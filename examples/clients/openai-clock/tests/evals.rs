@@ -13,8 +13,9 @@ include_eval_suite!("suites/wrong_place", agent = none);
 
 /// A client and its connections, for all trials.
 static CLIENT: LazyLock<Client<OpenAIConfig>> = LazyLock::new(|| {
-    let address = fakes::model::serve().expect("a port is free");
-    Client::with_config(OpenAIConfig::new().with_api_base(format!("{address}/v1")).with_api_key("no-key"))
+    let base_url = fakes::model::base_url("OPENAI_BASE_URL", "/v1").expect("a port is free");
+    let key = std::env::var("OPENAI_API_KEY").unwrap_or_else(|_| "no-key".to_owned());
+    Client::with_config(OpenAIConfig::new().with_api_base(base_url).with_api_key(key))
 });
 
 async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {

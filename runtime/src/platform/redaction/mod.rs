@@ -79,7 +79,8 @@ impl Redactor {
         Self::default().with_values(values)
     }
 
-    fn with_values(&self, values: impl IntoIterator<Item = String>) -> Self {
+    /// Also hides these values, which the process does not hide elsewhere.
+    pub(crate) fn with_values(&self, values: impl IntoIterator<Item = String>) -> Self {
         let known = self.0.as_deref();
         let is_new = |value: &String| {
             value.chars().count() >= SHORTEST && !known.is_some_and(|known| known.values.contains(value))

@@ -5,6 +5,7 @@ pub(crate) mod captured;
 pub(crate) mod conversation;
 pub(crate) mod graded;
 pub(crate) mod prepared;
+pub(crate) mod recorded_models;
 pub(crate) mod reported_transcript;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
@@ -26,8 +27,16 @@ use crate::workspace::WorkspaceBase;
 
 /// Makes one attempt at a trial and writes its record.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attempt: u32) -> io::Result<TrialRecord> {
+    // Before the clock of the trial starts: it may have to wait for another one.
+    let calls = recorded_models::begin(plan, index);
     let trial = TrialAttempt::begin(plan, base, index, attempt)?;
-    run_phases(&trial).unwrap_or_else(|end| end.end(&trial));
+    match calls {
+        Ok(calls) => {
+            run_phases(&trial).unwrap_or_else(|end| end.end(&trial));
+            recorded_models::end(calls, &trial);
+        }
+        Err(end) => end.end(&trial),
+    }
     write_record(trial)
 }
 

@@ -22,8 +22,11 @@ use crate::run::trials::running_trials::RunningTrials;
 /// Repeats the case if its trials differ from its baseline, and if there is room for it in the run.
 pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials: &mut CaseTrials) -> io::Result<()> {
     let most = plan.settings.confirm;
-    if plan.settings.mode != Mode::Live || most == 0 || plan.case.trials.correlated || trials.end != TrialsEnd::Decided
-    {
+    if plan.settings.mode != Mode::Live
+        || plan.settings.model_calls.is_some()
+        || most == 0
+        || plan.case.trials.correlated
+        || trials.end != TrialsEnd::Decided
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.

@@ -22,7 +22,7 @@ pub(crate) fn run_trials<'a>(
 ) -> io::Result<CaseTrials> {
     // One after another run trials that share a workspace, and trials that are recorded: a recording of a trial that does not count would
     // stay in the sources.
-    let is_one_by_one = setup.is_shared() || plan.settings.mode == Mode::Record;
+    let is_one_by_one = setup.is_shared() || plan.settings.mode == Mode::Record || plan.settings.model_calls.is_some();
     let parallel = if is_one_by_one { 1 } else { plan.workers().unwrap_or(1).min(plan.planned) };
     let stop = StopRule {
         standard: plan.standard,

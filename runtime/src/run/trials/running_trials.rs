@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{Mode, TrialRecord};
+use evalsuite_records::record::{Mode, ModelCalls, TrialRecord};
 
 use crate::model::progress::ProgressStep;
 use crate::platform::jitter::with_jitter;
@@ -235,6 +235,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         if record.mode == Mode::Replay {
             return Ok(());
         }
+        let is_replayed = record.model_calls == Some(ModelCalls::Replayed) || record.mode == Mode::Regrade;
         let plan = self.plan;
         let spend = Spend {
             suite: plan.suite.key(),
@@ -242,7 +243,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
             trial: record.trial,
             attempt: record.attempt,
             runner_attempt: record.runner_attempt,
-            cost_usd: record.cost_usd.filter(|_| record.mode != Mode::Regrade),
+            cost_usd: record.cost_usd.filter(|_| !is_replayed),
             judge_cost_usd: record.judge_cost_usd,
         };
         // Both or none, as other threads see it.

@@ -1,0 +1,259 @@
+//! The servers that agents call in place of the services: one for each base URL, on loopback.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use evalsuite_records::record::ModelCalls;
+use evalsuite_schema::json::json;
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, UPGRADE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+use super::base_urls::BaseUrl;
+use super::recorded_trial::RecordedTrial;
+use super::recording::{RecordedBody, RecordedRequest, RecordedResponse};
+use super::replayed_trial::ReplayedTrial;
+use super::secrets::{KeysOfCall, recorded_headers, without_keys};
+use super::trial_turns::{RunningTrial, TrialTurns};
+use super::upstream::{self, UpstreamRequest, UpstreamResponse};
+
+/// Largest body of a request.
+const LARGEST_BODY: usize = 64 << 20;
+/// What replaces the random text between the parts of a form.
+const BOUNDARY: &str = "boundary-of-the-recording";
+
+/// What all servers share.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    pub(super) turns: Arc<TrialTurns>,
+    pub(super) client: ureq::Agent,
+    /// Whether a replay waits between the parts of a response as the recording did.
+    pub(super) is_paced: bool,
+    /// Number of calls while no trial ran.
+    pub(super) outside: AtomicUsize,
+}
+
+type Reply = Response<Parts>;
+
+/// The parts of a body, each sent as soon as it is there.
+pub(super) struct Parts(mpsc::Receiver<io::Result<Bytes>>);
+
+impl Body for Parts {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.0.poll_recv(context).map(|part| part.map(|part| part.map(Frame::data)))
+    }
+}
+
+impl Proxy {
+    /// Serves the connections of one base URL until the process ends.
+    pub(super) async fn serve(self: Arc<Self>, listener: TcpListener, base: Arc<BaseUrl>) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    tokio::spawn(Arc::clone(&self).serve_connection(stream, Arc::clone(&base)));
+                }
+                // Too many open files, for example: some will be closed.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+
+    async fn serve_connection(self: Arc<Self>, stream: TcpStream, base: Arc<BaseUrl>) {
+        // Without it, a part may wait for more.
+        let _ = stream.set_nodelay(true);
+        let answer = service_fn(|request| {
+            let (proxy, base) = (Arc::clone(&self), Arc::clone(&base));
+            async move { Ok::<_, Infallible>(proxy.answer(request, &base).await) }
+        });
+        // A client that breaks the connection off gets no answer.
+        let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+    }
+
+    async fn answer(&self, request: Request<Incoming>, base: &BaseUrl) -> Reply {
+        if request.headers().contains_key(UPGRADE) {
+            return problem(StatusCode::NOT_IMPLEMENTED, "only HTTP/1.1 calls can be recorded, not WebSockets");
+        }
+        let (head, body) = request.into_parts();
+        let Ok(body) = whole(body).await else {
+            return problem(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body has more than {LARGEST_BODY} bytes, or broke off"));
+        };
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let keys = KeysOfCall::of(&head.headers, path);
+        let recorded = recorded_request(base, &head, path, &body);
+        let trial = self.turns.current();
+        if trial.is_none() {
+            self.outside.fetch_add(1, Ordering::Relaxed);
+        }
+        match (trial, self.turns.calls) {
+            (Some(RunningTrial::Replayed(trial)), _) => self.replay(&trial, &recorded, &keys),
+            (None, ModelCalls::Replayed) => problem(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &format!("{} while no trial runs: only the calls of trials are recorded", recorded.label()),
+            ),
+            (trial, _) => {
+                let url = format!("{}{path}", base.origin);
+                let request = UpstreamRequest { method: head.method.clone(), url, headers: head.headers, body };
+                let trial = match trial {
+                    Some(RunningTrial::Recorded(trial)) => Some(trial),
+                    _ => None,
+                };
+                self.record(trial, recorded, &keys, request, base).await
+            }
+        }
+    }
+
+    async fn record(
+        &self,
+        trial: Option<Arc<RecordedTrial>>,
+        recorded: RecordedRequest,
+        keys: &KeysOfCall,
+        request: UpstreamRequest,
+        base: &BaseUrl,
+    ) -> Reply {
+        let call = trial.as_ref().map(|trial| trial.begin(recorded, keys));
+        match upstream::send(self.client.clone(), request, call.clone()).await {
+            Ok(UpstreamResponse { status, headers, parts }) => {
+                let mut reply = Response::new(Parts(parts));
+                (*reply.status_mut(), *reply.headers_mut()) = (status, headers);
+                reply
+            }
+            Err(error) => {
+                if let (Some(trial), Some(call)) = (trial, call) {
+                    trial.has_no_answer(&call, &error);
+                }
+                let message = format!("{} of {} cannot be reached: {error}", base.origin, base.variable);
+                problem(StatusCode::BAD_GATEWAY, &message)
+            }
+        }
+    }
+
+    fn replay(&self, trial: &Arc<ReplayedTrial>, request: &RecordedRequest, keys: &KeysOfCall) -> Reply {
+        let (response, secrets) = match trial.answer(request, keys) {
+            Ok(found) => found,
+            Err(message) => return problem(StatusCode::UNPROCESSABLE_ENTITY, &message),
+        };
+        let parts: io::Result<Vec<(u64, Bytes)>> =
+            response.parts.iter().map(|part| Ok((part.after_ms, part.bytes(&secrets)?.into()))).collect();
+        match parts {
+            Ok(parts) => replayed(response, parts, self.is_paced),
+            Err(error) => problem(StatusCode::INTERNAL_SERVER_ERROR, &format!("the recording is damaged: {error}")),
+        }
+    }
+}
+
+/// A recorded response with the same parts.
+fn replayed(response: &RecordedResponse, parts: Vec<(u64, Bytes)>, is_paced: bool) -> Reply {
+    let (sender, receiver) = mpsc::channel(1);
+    let mut reply = Response::new(Parts(receiver));
+    *reply.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    for (name, value) in &response.headers {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+            reply.headers_mut().insert(name, value);
+        }
+    }
+    // What a placeholder stands for may have another length.
+    if !response.is_cut && !parts.is_empty() && reply.headers().contains_key(CONTENT_LENGTH) {
+        let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
+        reply.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
+    let is_cut = response.is_cut;
+    tokio::spawn(async move {
+        for (after_ms, part) in parts {
+            if is_paced {
+                tokio::time::sleep(Duration::from_millis(after_ms)).await;
+            }
+            if sender.send(Ok(part)).await.is_err() {
+                return;
+            }
+            // The part is sent before the next one is there.
+            tokio::task::yield_now().await;
+        }
+        if is_cut {
+            // The client may have gone away, as it did while it was recorded.
+            let _ = sender.send(Err(io::Error::other("the recorded response broke off here"))).await;
+        }
+    });
+    reply
+}
+
+/// What of a request is recorded.
+fn recorded_request(
+    base: &BaseUrl,
+    head: &hyper::http::request::Parts,
+    path: &str,
+    body: &Bytes,
+) -> RecordedRequest {
+    let headers = recorded_headers(&head.headers);
+    let mut headers: std::collections::BTreeMap<String, String> =
+        headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let mut body = body.to_vec();
+    if let Some(value) = headers.get_mut(CONTENT_TYPE.as_str())
+        && let Some((before, boundary)) = value.split_once("boundary=")
+    {
+        let written = boundary.split(';').next().unwrap_or_default().trim_matches('"').to_owned();
+        *value = format!("{before}boundary={BOUNDARY}");
+        body = replaced(&body, written.as_bytes(), BOUNDARY.as_bytes());
+    }
+    RecordedRequest {
+        variable: base.variable.clone(),
+        method: head.method.to_string(),
+        path: without_keys(base.relative(path)).into_owned(),
+        headers,
+        body: RecordedBody::of(&body),
+    }
+}
+
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut done = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while !old.is_empty() && let Some(at) = rest.windows(old.len()).position(|part| part == old) {
+        done.extend_from_slice(&rest[..at]);
+        done.extend_from_slice(new);
+        rest = &rest[at + old.len()..];
+    }
+    done.extend_from_slice(rest);
+    done
+}
+
+/// The whole body of a request. The error: it is too large, or its client went away.
+async fn whole(mut body: Incoming) -> Result<Bytes, ()> {
+    let mut bytes = Vec::new();
+    loop {
+        let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        let Some(frame) = frame else { return Ok(bytes.into()) };
+        if let Ok(data) = frame.map_err(drop)?.into_data() {
+            if bytes.len() + data.len() > LARGEST_BODY {
+                return Err(());
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+}
+
+/// An error of the proxy, in the form that clients of OpenAI and of Anthropic read. The status is one that they do not try again.
+fn problem(status: StatusCode, message: &str) -> Reply {
+    let error = json!({"type": "evalsuite", "code": "evalsuite", "param": null, "message": format!("evalsuite: {message}")});
+    let body = json!({"type": "error", "error": error}).to_string();
+    let (sender, receiver) = mpsc::channel(1);
+    // There is room for one part.
+    let _ = sender.try_send(Ok(body.clone().into()));
+    let mut reply = Response::new(Parts(receiver));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply.headers_mut().insert(CONTENT_LENGTH, body.len().into());
+    reply.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+    reply
+}

@@ -1,0 +1,61 @@
+//! A trial whose calls of models are recorded or replayed by the command line.
+
+use std::io;
+
+use evalsuite_records::record::{ModelCalls, Note, Reason, ReasonCode, Stage, Status};
+
+use crate::record::model_calls::{BeginTrial, MODEL_CALLS_FILE, ModelCallServer, TrialCalls};
+use crate::run::plan::Plan;
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
+
+/// Waits until no other trial runs, and says which one begins. `None`: calls are neither recorded nor replayed.
+pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, EarlyEnd> {
+    let Some(server) = plan.settings.model_calls else { return Ok(None) };
+    let trial = BeginTrial {
+        suite: plan.suite.name.to_owned(),
+        case_id: plan.entry.id.to_owned(),
+        test: plan.test_name(),
+        target: plan.target.clone(),
+        trial: index,
+        file: plan.recording(index)?.with_extension(&MODEL_CALLS_FILE[1..]),
+        secrets: plan.secrets.clone(),
+    };
+    match server.begin(&trial) {
+        Ok(Ok(calls)) => Ok(Some(calls)),
+        Ok(Err(problem)) => Err(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, problem)
+            .with_help(how_to_record(plan))
+            .into()),
+        Err(error) => Err(lost(server, &error).into()),
+    }
+}
+
+/// Adds to the record what became of the calls. A trial with another call than the recorded ones is an error, whatever its agent made of
+/// the answer that said so.
+pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>) {
+    let (Some(calls), Some(server)) = (calls, trial.plan.settings.model_calls) else { return };
+    trial.record.borrow_mut().model_calls = Some(server.calls);
+    let outcome = trial.record.borrow().outcome;
+    let reason = match calls.end(matches!(outcome, Status::Passed | Status::Failed)) {
+        Ok(ended) => {
+            trial.add_notes(ended.note.map(|note| Note::new("model_calls", note)));
+            let Some(difference) = ended.difference else { return };
+            Reason::new(Stage::Agent, ReasonCode::RecordingStale, difference).with_help(how_to_record(trial.plan))
+        }
+        Err(error) => lost(server, &error),
+    };
+    let mut record = trial.record.borrow_mut();
+    if let Some(before) = record.reason.take() {
+        record.notes.push(Note::new("after_difference", before.message));
+    }
+    (record.outcome, record.score, record.reason) = (Status::Error, None, Some(reason));
+}
+
+fn lost(server: ModelCallServer, error: &io::Error) -> Reason {
+    let does = if server.calls == ModelCalls::Replayed { "replays" } else { "records" };
+    let message = format!("the command that {does} the calls of models cannot be reached: {error}");
+    Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message)
+}
+
+fn how_to_record(plan: &Plan<'_>) -> String {
+    format!("to record it: `cargo evalsuite run --record -p {} {}`", plan.suite.package, plan.test_name())
+}
