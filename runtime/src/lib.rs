@@ -91,8 +91,8 @@ pub mod tooling {
     #[cfg(feature = "probe")]
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
-    pub use crate::platform::process::git_variables::remove_git_variables;
     pub use crate::platform::environment::{names as variable_names, var as variable};
+    pub use crate::platform::process::git_variables::remove_git_variables;
     pub use crate::record::model_calls::{
         BeginTrial, BegunTrial, EndTrial, EndedCalls, MODEL_CALLS, MODEL_CALLS_FILE, ModelCallServer,
     };

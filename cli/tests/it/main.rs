@@ -33,6 +33,7 @@ mod mistakes;
 mod new;
 mod package;
 mod probe;
+mod record;
 #[cfg(unix)]
 mod record_places;
 mod regrade;

@@ -58,7 +58,9 @@ pub use probe::{
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
-pub use trial::{HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord};
+pub use trial::{
+    HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord,
+};
 
 macro_rules! schemas {
     ($($record:ident => $schema:literal $($read_schema:ident)?,)+) => {

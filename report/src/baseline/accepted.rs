@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::baseline::{Counts, UnchangedSuite, counts, has_risen};
 use evalsuite_records::record::{
-    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode, ModelCalls, Status,
-    TrialSummary,
+    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode,
+    ModelCalls, Status, TrialSummary,
 };
 use evalsuite_schema::decimal::is_same;
 
@@ -166,9 +166,10 @@ fn decide(
         return (decision, None, Some(new));
     }
     let run = record.reused_run.as_ref().unwrap_or(&record.run_id);
-    let is_replayed = case.trials.iter().any(|trial| {
-        trial.record.mode != Mode::Live || trial.record.model_calls == Some(ModelCalls::Replayed)
-    });
+    let is_replayed = case
+        .trials
+        .iter()
+        .any(|trial| trial.record.mode != Mode::Live || trial.record.model_calls == Some(ModelCalls::Replayed));
     if known.contains(run) || is_replayed && old.outcomes == new.outcomes {
         return (Decision::Unchanged, None, Some(old.clone()));
     }

@@ -80,10 +80,7 @@ impl Placeholders {
     }
 
     /// Placeholders for variables with secrets. Other secrets are hidden, and not restored.
-    pub fn of_secrets<'a>(
-        names: impl IntoIterator<Item = &'a str>,
-        others: impl IntoIterator<Item = String>,
-    ) -> Self {
+    pub fn of_secrets<'a>(names: impl IntoIterator<Item = &'a str>, others: impl IntoIterator<Item = String>) -> Self {
         let placeholders = Self::new(names, []);
         let values = placeholders.hidden.iter().map(|hidden| hidden.value.clone()).chain(others);
         Self { redactor: Redactor::default().with_values(values), ..placeholders }

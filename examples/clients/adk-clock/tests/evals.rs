@@ -9,14 +9,14 @@ use evalsuite::record::Verdict;
 use evalsuite::{Evals, Evidence, Recorder, RunOptions, Status, Trial, include_eval_suite};
 use serde_json::Value;
 
-include_eval_suite!("suites/clock", graders = [clock_result]);
-include_eval_suite!("suites/clock_names");
+include_eval_suite!("suites/clock", graders = [clock_result], record = ["OLLAMA_URL"]);
+include_eval_suite!("suites/clock_names", record = ["OLLAMA_URL"]);
 include_eval_suite!("suites/wrong_place", agent = none);
 
 /// A model and its connections, for all trials.
 static MODEL: LazyLock<Arc<dyn Llm>> = LazyLock::new(|| {
-    let address = fakes::model::serve().expect("a port is free");
-    adk_clock::model(&address).expect("the address is valid")
+    let base_url = fakes::model::base_url("OLLAMA_URL", "").expect("a port is free");
+    adk_clock::model(&base_url).expect("the address is valid")
 });
 
 async fn agent(trial: &mut Trial<'_>) -> Result<String> {

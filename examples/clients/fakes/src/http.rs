@@ -9,6 +9,8 @@ use serde_json::Value;
 pub struct Request {
     /// Method and path, such as `POST /v1/chat/completions`.
     pub route: String,
+    /// The lines of the headers.
+    pub headers: String,
     /// The body, or null where it is not JSON.
     pub body: Value,
 }
@@ -56,7 +58,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         return Ok(None);
     }
     let route = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let mut length = 0;
+    let (mut length, mut headers) = (0, String::new());
     loop {
         line.clear();
         reader.read_line(&mut line)?;
@@ -67,10 +69,11 @@ fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         if header.is_empty() {
             break;
         }
+        headers.push_str(&line);
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some(Request { route, body: serde_json::from_slice(&body).unwrap_or_default() }))
+    Ok(Some(Request { route, headers, body: serde_json::from_slice(&body).unwrap_or_default() }))
 }
 
 fn write(stream: &mut TcpStream, response: Response) -> io::Result<()> {

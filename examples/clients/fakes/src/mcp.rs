@@ -1,17 +1,23 @@
 //! An MCP server over streamable HTTP with one tool, `clock`.
 
-use std::io;
+use std::{env, io};
 
 use serde_json::{Value, json};
 
 use crate::http::{self, Request, Response};
+
+/// The address of the endpoint: the value of a variable, else that of a server that is started.
+pub fn url(variable: &str) -> io::Result<String> {
+    env::var(variable).or_else(|_| serve())
+}
 
 /// Starts the server and returns the address of its endpoint.
 pub fn serve() -> io::Result<String> {
     Ok(format!("{}/mcp", http::serve(answer)?))
 }
 
-fn answer(request: &Request) -> Response {
+/// Answers a request.
+pub fn answer(request: &Request) -> Response {
     // Only POST: this server neither has sessions to delete nor messages of its own to send.
     if request.route != "POST /mcp" {
         return Response::Status("405 Method Not Allowed");

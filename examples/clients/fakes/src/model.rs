@@ -22,7 +22,8 @@ pub fn serve() -> io::Result<String> {
     http::serve(answer)
 }
 
-fn answer(request: &Request) -> Response {
+/// Answers a request.
+pub fn answer(request: &Request) -> Response {
     match request.route.as_str() {
         "POST /v1/chat/completions" => chat_completion(&request.body),
         "POST /api/chat" => ollama_chat(&request.body),

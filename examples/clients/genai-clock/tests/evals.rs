@@ -9,13 +9,13 @@ use evalsuite::{Evals, Evidence, RunOptions, Status, Trial, include_eval_suite};
 use genai::Client;
 use genai_clock::BoxError;
 
-include_eval_suite!("suites/clock", graders = [clock_result]);
+include_eval_suite!("suites/clock", graders = [clock_result], record = ["MODEL_URL"]);
 include_eval_suite!("suites/wrong_place", agent = none);
 
 /// A client and its connections, for all trials.
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
-    let address = fakes::model::serve().expect("a port is free");
-    genai_clock::client(format!("{address}/v1/")).expect("there is no TLS to set up")
+    let base_url = fakes::model::base_url("MODEL_URL", "/v1/").expect("a port is free");
+    genai_clock::client(base_url).expect("there is no TLS to set up")
 });
 
 async fn agent(trial: &mut Trial<'_>) -> Result<String, BoxError> {

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-include_eval_suite!("suites/clock", graders = [clock_result]);
+include_eval_suite!("suites/clock", graders = [clock_result], record = ["MCP_URL"]);
 include_eval_suite!("suites/wrong_place", agent = none);
 
 /// A client and its connections, for all trials.
@@ -25,7 +25,7 @@ static CLIENT: LazyLock<Client<OpenAIConfig>> = LazyLock::new(|| {
 /// A session with the MCP server, for all trials. The first one opens it.
 async fn session() -> Result<&'static Session, BoxError> {
     static SESSION: OnceCell<Session> = OnceCell::const_new();
-    SESSION.get_or_try_init(|| async { connect(&fakes::mcp::serve()?).await }).await
+    SESSION.get_or_try_init(|| async { connect(&fakes::mcp::url("MCP_URL")?).await }).await
 }
 
 /// The program's own subscriber, with a layer that lets evalsuite see the spans.

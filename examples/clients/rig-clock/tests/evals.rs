@@ -23,8 +23,8 @@ static AGENT: LazyLock<Agent> = LazyLock::new(|| agent(true));
 static DISCREET_AGENT: LazyLock<Agent> = LazyLock::new(|| agent(false));
 
 fn agent(record_contents: bool) -> Agent {
-    let address = fakes::model::serve().expect("a port is free");
-    clock_agent(&format!("{address}/v1"), record_contents).expect("the address is valid")
+    let base_url = fakes::model::base_url("OPENAI_BASE_URL", "/v1").expect("a port is free");
+    clock_agent(&base_url, record_contents).expect("the address is valid")
 }
 
 /// Reports the text while it arrives. Tool calls, tokens and the model are in rig's spans.

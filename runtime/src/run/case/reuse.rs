@@ -54,7 +54,11 @@ pub(crate) fn shared_directories(suite: &EvalSuite) -> HashSet<&'static str> {
 /// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
 /// called.
 pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
-    let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live && !plan.settings.replays_models());
+    let agent = plan
+        .settings
+        .agent_digest
+        .clone()
+        .filter(|_| plan.settings.mode == Mode::Live && !plan.settings.replays_models());
     let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
     let mut conditions = Conditions::default();
     conditions.agent = sha256(agent);

@@ -22,9 +22,9 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
     };
     match server.begin(&trial) {
         Ok(Ok(calls)) => Ok(Some(calls)),
-        Ok(Err(problem)) => Err(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, problem)
-            .with_help(how_to_record(plan))
-            .into()),
+        Ok(Err(problem)) => {
+            Err(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, problem).with_help(how_to_record(plan)).into())
+        }
         Err(error) => Err(lost(server, &error).into()),
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         || most == 0
         || plan.case.trials.correlated
         || trials.end != TrialsEnd::Decided
+    {
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.

@@ -51,7 +51,7 @@ impl BaseUrl {
         Self { variable: String::new(), origin: String::new(), user: String::new(), rest: String::new() }
     }
 
-    fn parse(variable: &str, url: &str) -> Result<Self> {
+    pub(super) fn parse(variable: &str, url: &str) -> Result<Self> {
         let invalid = || {
             CliError::with_help(
                 format!("{variable} is not the URL of a service"),
@@ -69,12 +69,7 @@ impl BaseUrl {
         let written = uri.path_and_query().map_or("", |rest| rest.as_str());
         // The parser adds a slash to a URL without a path.
         let rest = if written == "/" && !url.ends_with('/') { "" } else { written };
-        Ok(Self {
-            variable: variable.to_owned(),
-            origin: format!("{scheme}://{host}"),
-            user,
-            rest: rest.to_owned(),
-        })
+        Ok(Self { variable: variable.to_owned(), origin: format!("{scheme}://{host}"), user, rest: rest.to_owned() })
     }
 
     /// The base URL with another server.
@@ -88,12 +83,10 @@ impl BaseUrl {
     }
 
     /// The part of a path after the path of the base URL: it stays the same where the service has another URL.
-    pub(super) fn relative<'p>(&self, path: &'p str) -> &'p str {
+    pub(super) fn relative(&self, path: &str) -> String {
         let base = self.rest.split('?').next().unwrap_or_default().trim_end_matches('/');
-        match path.strip_prefix(base) {
-            Some(rest) if rest.is_empty() || rest.starts_with(['/', '?']) => rest,
-            _ => path,
-        }
+        let rest = path.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+        format!("/{}", rest.unwrap_or(path).trim_start_matches('/'))
     }
 }
 
@@ -128,7 +121,9 @@ mod tests {
             ("https://x", "/v1/messages", "/v1/messages"),
             ("https://x/v1", "/v10/chat", "/v10/chat"),
             ("https://x/v1", "/v2/chat", "/v2/chat"),
-            ("https://x/v1", "/v1", ""),
+            ("https://x/v1", "/v1", "/"),
+            ("https://x", "/", "/"),
+            ("https://x/v1/", "/v1//chat", "/chat"),
         ] {
             assert_eq!(parsed(url).relative(path), relative, "{url} {path}");
         }

@@ -105,7 +105,8 @@ impl RequestDifference {
         match (old, new) {
             (Some(old), Some(new)) => self.compare(pointer, old, new),
             (old, new) => {
-                let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), |value| shown(&value.to_string(), 0));
+                let shown =
+                    |value: Option<&Value>| value.map_or("nothing".to_owned(), |value| shown(&value.to_string(), 0));
                 self.add(&format!("`{pointer}` of the body"), || shown(old), || shown(new));
             }
         }

@@ -4,10 +4,12 @@
 mod base_urls;
 mod difference;
 mod proxy;
-pub(crate) mod recording;
 mod recorded_trial;
+pub(crate) mod recording;
 mod replayed_trial;
 mod secrets;
+#[cfg(test)]
+mod tests;
 mod trial_turns;
 mod upstream;
 
@@ -38,7 +40,7 @@ pub(super) struct ModelCalls {
     /// Variables of the test programs.
     variables: BTreeMap<String, String>,
     /// Serves the calls until it is dropped.
-    _runtime: Runtime,
+    runtime: Option<Runtime>,
 }
 
 impl ModelCalls {
@@ -59,25 +61,30 @@ impl ModelCalls {
             }
         }
         let is_replay = calls == CallsMode::Replayed;
-        let bases = BaseUrl::all(suites, is_replay)?;
+        let mut calls = Self::serve(calls, BaseUrl::all(suites, is_replay)?, command.paced)?;
+        calls.variables.extend(without_proxies());
+        if is_replay {
+            calls.variables.extend(missing_keys(suites));
+        }
+        Ok(Some(calls))
+    }
+
+    /// Starts the servers.
+    fn serve(calls: CallsMode, bases: Vec<BaseUrl>, is_paced: bool) -> Result<Self> {
         let mut secrets = KnownSecrets::of_environment();
         secrets.add([], bases.iter().filter_map(BaseUrl::password).map(str::to_owned));
         let turns = Arc::new(TrialTurns::new(calls, secrets));
         let server = ModelCallServer { calls, address: Arc::clone(&turns).listen()? };
         let mut variables = BTreeMap::from([(MODEL_CALLS.to_owned(), server.to_string())]);
         let (client, outside) = (upstream::client(), AtomicUsize::new(0));
-        let proxy = Arc::new(Proxy { turns, client, is_paced: command.paced, outside });
+        let proxy = Arc::new(Proxy { turns, client, is_paced, outside });
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         for base in bases {
             let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
             variables.insert(base.variable.clone(), base.at(listener.local_addr()?.port()));
             runtime.spawn(Arc::clone(&proxy).serve(listener, Arc::new(base)));
         }
-        variables.extend(without_proxies());
-        if is_replay {
-            variables.extend(missing_keys(suites));
-        }
-        Ok(Some(Self { proxy, variables, _runtime: runtime }))
+        Ok(Self { proxy, variables, runtime: Some(runtime) })
     }
 
     /// Has test programs call the proxy.
@@ -98,8 +105,17 @@ impl ModelCalls {
         }
         match self.proxy.outside.load(Ordering::Relaxed) {
             0 => {}
-            calls => say!("warning: {} while no trial ran, in a hook for example: not {did}", counted(calls, "model call")),
+            calls => {
+                say!("warning: {} while no trial ran, in a hook for example: not {did}", counted(calls, "model call"))
+            }
         }
+    }
+}
+
+impl Drop for ModelCalls {
+    fn drop(&mut self) {
+        // A response of a service may never end.
+        self.runtime.take().map(Runtime::shutdown_background);
     }
 }
 
@@ -115,7 +131,8 @@ fn without_proxies() -> impl Iterator<Item = (String, String)> {
 /// its value, as in a recording.
 fn missing_keys(suites: &[SuiteDescription]) -> impl Iterator<Item = (String, String)> {
     let directories: BTreeSet<_> = suites.iter().filter_map(|suite| suite.recordings.as_ref()).collect();
-    let files = directories.into_iter().flat_map(|directory| WalkDir::new(directory).into_iter().filter_map(Result::ok));
+    let files =
+        directories.into_iter().flat_map(|directory| WalkDir::new(directory).into_iter().filter_map(Result::ok));
     let files = files.filter(|file| file.file_name().to_string_lossy().ends_with(MODEL_CALLS_FILE));
     // What cannot be read is reported by its trial.
     let recordings = files.filter_map(|file| Recording::read(file.path()).ok().flatten());

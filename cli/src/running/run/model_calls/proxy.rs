@@ -1,6 +1,8 @@
 //! The servers that agents call in place of the services: one for each base URL, on loopback.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use super::trial_turns::{RunningTrial, TrialTurns};
 use super::upstream::{self, UpstreamRequest, UpstreamResponse};
 
 /// Largest body of a request.
-const LARGEST_BODY: usize = 64 << 20;
+const LARGEST_BODY: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// What replaces the random text between the parts of a form.
 const BOUNDARY: &str = "boundary-of-the-recording";
 
@@ -88,7 +90,10 @@ impl Proxy {
         }
         let (head, body) = request.into_parts();
         let Ok(body) = whole(body).await else {
-            return problem(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body has more than {LARGEST_BODY} bytes, or broke off"));
+            return problem(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("the body has more than {LARGEST_BODY} bytes, or broke off"),
+            );
         };
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let keys = KeysOfCall::of(&head.headers, path);
@@ -190,14 +195,9 @@ fn replayed(response: &RecordedResponse, parts: Vec<(u64, Bytes)>, is_paced: boo
 }
 
 /// What of a request is recorded.
-fn recorded_request(
-    base: &BaseUrl,
-    head: &hyper::http::request::Parts,
-    path: &str,
-    body: &Bytes,
-) -> RecordedRequest {
+fn recorded_request(base: &BaseUrl, head: &hyper::http::request::Parts, path: &str, body: &Bytes) -> RecordedRequest {
     let headers = recorded_headers(&head.headers);
-    let mut headers: std::collections::BTreeMap<String, String> =
+    let mut headers: BTreeMap<String, String> =
         headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let mut body = body.to_vec();
     if let Some(value) = headers.get_mut(CONTENT_TYPE.as_str())
@@ -210,7 +210,7 @@ fn recorded_request(
     RecordedRequest {
         variable: base.variable.clone(),
         method: head.method.to_string(),
-        path: without_keys(base.relative(path)).into_owned(),
+        path: without_keys(&base.relative(path)).into_owned(),
         headers,
         body: RecordedBody::of(&body),
     }
@@ -219,7 +219,9 @@ fn recorded_request(
 fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     let mut done = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
-    while !old.is_empty() && let Some(at) = rest.windows(old.len()).position(|part| part == old) {
+    while !old.is_empty()
+        && let Some(at) = rest.windows(old.len()).position(|part| part == old)
+    {
         done.extend_from_slice(&rest[..at]);
         done.extend_from_slice(new);
         rest = &rest[at + old.len()..];
@@ -232,7 +234,7 @@ fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
 async fn whole(mut body: Incoming) -> Result<Bytes, ()> {
     let mut bytes = Vec::new();
     loop {
-        let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
         let Some(frame) = frame else { return Ok(bytes.into()) };
         if let Ok(data) = frame.map_err(drop)?.into_data() {
             if bytes.len() + data.len() > LARGEST_BODY {
@@ -245,7 +247,8 @@ async fn whole(mut body: Incoming) -> Result<Bytes, ()> {
 
 /// An error of the proxy, in the form that clients of OpenAI and of Anthropic read. The status is one that they do not try again.
 fn problem(status: StatusCode, message: &str) -> Reply {
-    let error = json!({"type": "evalsuite", "code": "evalsuite", "param": null, "message": format!("evalsuite: {message}")});
+    let error =
+        json!({"type": "evalsuite", "code": "evalsuite", "param": null, "message": format!("evalsuite: {message}")});
     let body = json!({"type": "error", "error": error}).to_string();
     let (sender, receiver) = mpsc::channel(1);
     // There is room for one part.

@@ -54,8 +54,7 @@ impl RecordedTrial {
     /// A call begins.
     pub(super) fn begin(&self, request: RecordedRequest, keys: &KeysOfCall) -> Arc<CallSoFar> {
         let response = RecordedResponse { status: 0, headers: [].into(), parts: Vec::new(), is_cut: true };
-        let response =
-            ResponseSoFar { response, parts: Vec::new(), last: Instant::now(), has_ended: false };
+        let response = ResponseSoFar { response, parts: Vec::new(), last: Instant::now(), has_ended: false };
         let call = Arc::new(CallSoFar { request, response: Mutex::new(response) });
         let mut so_far = lock(&self.calls);
         so_far.secrets.add_call(keys);
@@ -89,9 +88,7 @@ impl RecordedTrial {
         let count = calls.len();
         let recording = Recording::new(&self.trial, so_far.keys.clone(), calls);
         let file = &self.trial.file;
-        recording
-            .write(file, secrets)
-            .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+        recording.write(file, secrets).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
         Ok(count)
     }
 }
@@ -134,7 +131,8 @@ fn recorded_parts(parts: &[(u64, Vec<u8>)], secrets: &Placeholders) -> Option<Ve
     let whole: Vec<u8> = parts.iter().flat_map(|(_, bytes)| bytes).copied().collect();
     let is_hidden = |bytes: &[u8]| str::from_utf8(bytes).is_ok() || secrets.secret_in(bytes).is_none();
     let separate = || parts.iter().map(|(after, bytes)| RecordedPart::new(*after, bytes)).collect();
-    let text: String = parts.iter().map(|(_, bytes)| secrets.hide(&String::from_utf8_lossy(bytes)).into_owned()).collect();
+    let text: String =
+        parts.iter().map(|(_, bytes)| secrets.hide(&String::from_utf8_lossy(bytes)).into_owned()).collect();
     if secrets.secret_in(text.as_bytes()).is_none() && parts.iter().all(|(_, bytes)| is_hidden(bytes)) {
         return Some(separate());
     }

@@ -83,10 +83,11 @@ impl ReplayedTrial {
         let unmade = so_far.made.iter().zip(&self.recording.calls).enumerate().filter(|(_, (is_made, _))| !**is_made);
         let labels: Vec<String> =
             unmade.map(|(index, (_, call))| format!("call {} ({})", index + 1, call.request.label())).collect();
-        ended.note = (!labels.is_empty()).then(|| {
-            let of = counted(self.recording.calls.len(), "call");
-            format!("{} of {of} in the recording not made: {}", labels.len(), labels.join(", "))
-        });
+        ended.note = match labels.len() {
+            0 => None,
+            1 => Some(format!("1 recorded call was not made: {}", labels[0])),
+            unmade => Some(format!("{unmade} recorded calls were not made: {}", labels.join(", "))),
+        };
         ended
     }
 }
@@ -172,10 +173,7 @@ mod tests {
         answer(&trial, "d").unwrap_err();
         let ended = trial.end();
         assert_eq!(ended.difference, Some(format!("{expected}; 1 call after it differ, too")));
-        assert_eq!(
-            ended.note.as_deref(),
-            Some("1 of 2 calls in the recording not made: call 2 (POST /chat of OPENAI_BASE_URL)")
-        );
+        assert_eq!(ended.note.as_deref(), Some("1 recorded call was not made: call 2 (POST /chat of OPENAI_BASE_URL)"));
         let none = replayed(&[]);
         assert_eq!(
             answer(&none, "a").unwrap_err(),
@@ -193,7 +191,10 @@ mod tests {
         assert!(missing.starts_with("there is no recording of the model calls of this trial at /"), "{missing}");
         for (text, part) in [
             ("{", "is not a recording of model calls"),
-            (r#"{"schema":"x/1","suite":"","case_id":"","target":"","trial":0,"keys":[],"calls":[]}"#, "`schema` is x/1"),
+            (
+                r#"{"schema":"x/1","suite":"","case_id":"","target":"","trial":0,"keys":[],"calls":[]}"#,
+                "`schema` is x/1",
+            ),
         ] {
             let file = directory.path().join("broken.json");
             fs::write(&file, text).unwrap();

@@ -9,8 +9,7 @@ use hyper::HeaderMap;
 use percent_encoding::percent_decode_str;
 
 /// How names of variables with keys end.
-const ENDS_OF_NAMES: [&str; 7] =
-    ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
+const ENDS_OF_NAMES: [&str; 7] = ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
 
 /// Headers of requests whose values are compared and recorded. No other header is recorded.
 const RECORDED_HEADERS: [&str; 4] = ["anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
@@ -44,11 +43,7 @@ impl KnownSecrets {
     }
 
     /// Adds names of variables, and values.
-    pub(super) fn add(
-        &mut self,
-        names: impl IntoIterator<Item = String>,
-        values: impl IntoIterator<Item = String>,
-    ) {
+    pub(super) fn add(&mut self, names: impl IntoIterator<Item = String>, values: impl IntoIterator<Item = String>) {
         let before = self.names.len() + self.values.len();
         self.names.extend(names);
         self.values.extend(values);
@@ -80,7 +75,9 @@ impl KeysOfCall {
             }
         }
         let (_, query) = path.split_once('?').unwrap_or_default();
-        for (_, value) in query.split('&').filter_map(|pair| pair.split_once('=')).filter(|(name, _)| is_named_as_key(name)) {
+        for (_, value) in
+            query.split('&').filter_map(|pair| pair.split_once('=')).filter(|(name, _)| is_named_as_key(name))
+        {
             values.insert(value.to_owned());
             values.insert(percent_decode_str(value).decode_utf8_lossy().into_owned());
         }
@@ -109,7 +106,9 @@ pub(super) fn without_keys(path: &str) -> Cow<'_, str> {
 fn is_named_as_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // A number of tokens is not a token.
-    (PARTS_OF_NAMES.iter().any(|part| name.contains(part)) && !name.contains("tokens")) || name == "sig" || name == "auth"
+    (PARTS_OF_NAMES.iter().any(|part| name.contains(part)) && !name.contains("tokens"))
+        || name == "sig"
+        || name == "auth"
 }
 
 /// The keys in the value of a header: with a scheme in front, as pairs of cookies, as user and password.
@@ -141,13 +140,21 @@ mod tests {
     fn keys_are_found_wherever_clients_send_them() {
         assert_eq!(keys(&[("authorization", "Bearer sk-1234567")], "/v1"), ["sk-1234567"]);
         assert_eq!(keys(&[("authorization", "sk-1234567")], "/v1"), ["sk-1234567"]);
-        assert_eq!(keys(&[("authorization", "Basic bWU6c2VjcmV0LXBhc3M=")], ""), ["bWU6c2VjcmV0LXBhc3M=", "secret-pass"]);
-        for name in ["x-api-key", "api-key", "x-goog-api-key", "x-amz-security-token", "xi-api-key", "x-portkey-api-key"] {
+        assert_eq!(
+            keys(&[("authorization", "Basic bWU6c2VjcmV0LXBhc3M=")], ""),
+            ["bWU6c2VjcmV0LXBhc3M=", "secret-pass"]
+        );
+        for name in
+            ["x-api-key", "api-key", "x-goog-api-key", "x-amz-security-token", "xi-api-key", "x-portkey-api-key"]
+        {
             assert_eq!(keys(&[(name, "sk-1234567")], ""), ["sk-1234567"], "{name}");
         }
         assert_eq!(keys(&[("cookie", "a=session-1; b=session-2")], ""), ["session-1", "session-2"]);
         assert_eq!(keys(&[], "/v1beta/models/m:generate?alt=sse&key=AIza%2F1"), ["AIza%2F1", "AIza/1"]);
-        assert_eq!(keys(&[("anthropic-beta", "token-counting"), ("user-agent", "x")], "/?max_tokens=5"), [] as [&str; 0]);
+        assert_eq!(
+            keys(&[("anthropic-beta", "token-counting"), ("user-agent", "x")], "/?max_tokens=5"),
+            [] as [&str; 0]
+        );
     }
 
     #[test]

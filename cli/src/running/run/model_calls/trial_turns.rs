@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::recorded_trial::{RecordedTrial, lock};
 use super::replayed_trial::ReplayedTrial;
 use super::secrets::KnownSecrets;
+use crate::platform::output::say;
 
 /// The trial whose turn it is.
 #[derive(Debug, Clone)]
@@ -60,7 +61,7 @@ impl TrialTurns {
                     let _ = turns.take_turn(stream);
                 };
                 if let Err(error) = thread::Builder::new().spawn(serve) {
-                    crate::platform::output::say!("error: no thread for a trial: {error}");
+                    say!("error: no thread for a trial: {error}");
                 }
             }
         })?;

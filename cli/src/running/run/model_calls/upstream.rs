@@ -9,6 +9,7 @@ use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderMap
 use hyper::{Method, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 use ureq::http;
+use ureq::tls::{RootCerts, TlsConfig};
 
 use super::recorded_trial::CallSoFar;
 
@@ -16,6 +17,9 @@ use super::recorded_trial::CallSoFar;
 const LARGEST_PART: usize = 64 << 10;
 /// How long a response is read to its end after its client went away: many clients leave after the last event.
 const AFTER_CLIENT: Duration = Duration::from_millis(500);
+
+/// Time within which a call shows that its connection was closed before.
+const CLOSED: Duration = Duration::from_millis(200);
 
 /// Headers about one connection, which are not passed on.
 const OF_CONNECTION: [&str; 8] = [
@@ -66,16 +70,15 @@ pub(super) fn client() -> ureq::Agent {
         .max_redirects(0)
         .max_redirects_will_error(false)
         .allow_non_standard_methods(true)
-        .tls_config(
-            ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build(),
-        );
+        .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build());
     config.build().new_agent()
 }
 
 /// Whether a header is passed on.
 pub(super) fn is_of_call(name: &HeaderName, headers: &HeaderMap) -> bool {
     let listed = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let is_listed = listed.flat_map(|value| value.split(',')).any(|other| other.trim().eq_ignore_ascii_case(name.as_str()));
+    let is_listed =
+        listed.flat_map(|value| value.split(',')).any(|other| other.trim().eq_ignore_ascii_case(name.as_str()));
     !OF_CONNECTION.contains(&name.as_str()) && !is_listed
 }
 
@@ -109,9 +112,9 @@ fn exchange(
     let foreign: Vec<HeaderName> = headers.keys().filter(|name| !is_of_call(name, &parts.headers)).cloned().collect();
     foreign.iter().for_each(|name| drop(headers.remove(name)));
     if let Some(call) = call {
-        let recorded = RECORDED_HEADERS.iter().filter_map(|name| {
-            Some(((*name).to_owned(), headers.get(*name)?.to_str().ok()?.to_owned()))
-        });
+        let recorded = RECORDED_HEADERS
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), headers.get(*name)?.to_str().ok()?.to_owned())));
         call.answered(parts.status.as_u16(), recorded);
     }
     let (sender, receiver) = mpsc::channel(16);
@@ -133,7 +136,22 @@ fn ask(client: &ureq::Agent, request: UpstreamRequest) -> Result<http::Response<
     if let Some(all) = built.headers_mut() {
         *all = headers;
     }
-    if body.is_empty() { client.run(built.body(())?) } else { client.run(built.body(&*body)?) }
+    let request = built.body(body)?;
+    let start = Instant::now();
+    match run(client, request.clone()) {
+        // The service had closed an unused connection, which is found out when it is used.
+        Err(ureq::Error::Io(error)) if is_closed(&error) && start.elapsed() < CLOSED => run(client, request),
+        result => result,
+    }
+}
+
+fn run(client: &ureq::Agent, request: http::Request<Bytes>) -> Result<http::Response<ureq::Body>, ureq::Error> {
+    if request.body().is_empty() { client.run(request.map(|_| ())) } else { client.run(request.map(Vec::from)) }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }
 
 /// Passes the parts of a body on as they arrive, and records them. Whether the body came to its end.
