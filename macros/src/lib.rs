@@ -29,6 +29,7 @@ mod surroundings;
 /// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
 /// | `require_env`, `require_commands` | `["NAME"]`: cases are skipped where one is missing | `[]` |
 /// | `record` | `["NAME"]`: variables with base URLs whose calls `cargo evalsuite run --record` records, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL` | `[]` |
+/// | `record_ignore` | `["/pointer"]`: JSON pointers to parts of request bodies that a replay of these calls does not compare | `[]` |
 /// | `name` | identifier: name of the module | last component of the path |
 /// | `ignore` | string: the tests get `#[ignore = "…"]` | – |
 /// | `fixtures` | `on` or `off`: whether `workspace/` and `fixture_*` of a task are its fixtures | `on` |

@@ -124,6 +124,11 @@ impl Generator {
         self.with(|binding| binding.record.extend(literals(names)))
     }
 
+    /// JSON pointers to parts of request bodies that `cargo evalsuite run --replay` does not compare. `*` is every key or index.
+    pub fn record_ignore<P: Into<String>>(self, pointers: impl IntoIterator<Item = P>) -> Self {
+        self.with(|binding| binding.record_ignore.extend(literals(pointers)))
+    }
+
     /// Programs without which the cases are skipped.
     pub fn require_commands<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.with(|binding| binding.require_commands.extend(literals(names)))

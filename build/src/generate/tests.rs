@@ -75,6 +75,7 @@ fn every_option_reaches_the_code() {
         .require_env(["KEY"])
         .require_commands(["git"])
         .record(["MODEL_URL"])
+        .record_ignore(["/id"])
         .targets(["x", "y"])
         .target_agent("y", "a::c")
         .judge("a::d")
@@ -96,7 +97,8 @@ fn every_option_reaches_the_code() {
         assert!(without_space(&code).contains(&without_space(part)), "{part} is missing in\n{code}");
     }
     let calls = ".with_agent(a::b).with_target_agent(\"y\",a::c).with_named_judge(\"strict\",a::e).with_judge(a::d)\
-        .with_recorded_urls([\"MODEL_URL\"])";
+        .with_recorded_urls([\"MODEL_URL\"])\
+        .with_ignored_request_parts([\"/id\"])";
     assert!(code.split_whitespace().collect::<String>().contains(calls), "{calls} is missing in\n{code}");
     assert_eq!(code.matches("#[ignore").count(), 2, "suite_check is not a case");
 }

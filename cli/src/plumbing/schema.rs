@@ -11,6 +11,8 @@ use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::stdout;
 use crate::running::regrade::RegradedRun;
 use crate::running::run::RunResult;
+#[cfg(feature = "record")]
+use crate::running::run::model_calls::recording::Recording;
 use crate::writing::convert::ConvertedSuite;
 use evalsuite_diagnostics::suggest;
 use evalsuite_loader::keys::{FILES, json_schema};
@@ -22,8 +24,10 @@ use serde::Serialize;
 
 use crate::command_line::Schema as Arguments;
 
-/// What is printed by one command only: the name of the command, and what makes the schema.
+/// What is printed by one command only: the name of the command, and what makes the schema. And the recordings of `run --record`.
 const PRINTED: &[(&str, MakeSchema)] = &[
+    #[cfg(feature = "record")]
+    ("calls", schema::<Recording>),
     // The loader writes the lines of `check`.
     ("check", || serde_json::from_str(include_str!("../../schemas/check.schema.json"))),
     ("clean", schema::<CleanedRuns>),

@@ -249,7 +249,9 @@ fn replays_are_not_counted_with_other_runs() {
     write_run_of(&package, "c", &topic, 0.9, 10);
     let file = package.root().join("out/runs/b/run.json");
     let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-    record["env"] = json!({ "EVALSUITE_MODE": "replay" });
-    std::fs::write(&file, record.to_string()).unwrap();
-    assert!(package.run_in_output(&["diff"]).out.starts_with("c compared with a\n\n"));
+    for (name, value) in [("EVALSUITE_MODE", "replay"), ("EVALSUITE_MODEL_CALLS", "replay 127.0.0.1:4000")] {
+        record["env"] = json!({ name: value });
+        std::fs::write(&file, record.to_string()).unwrap();
+        assert!(package.run_in_output(&["diff"]).out.starts_with("c compared with a\n\n"), "{name}");
+    }
 }

@@ -18,12 +18,15 @@ use std::env::{var, var_os};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, Box<dyn Error>> {
     if var_os("QUIET").is_some() {
         return Ok("hello".to_owned());
     }
-    let body = format!("{{\"system\":{:?},\"prompt\":{:?}}}", var("SYSTEM").unwrap_or_default(), trial.prompt());
+    let id = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+    let system = var("SYSTEM").unwrap_or_default();
+    let body = format!("{{\"id\":\"{id}\",\"system\":{system:?},\"prompt\":{:?}}}", trial.prompt());
     match ask(&body) {
         Err(_) if var_os("PROUD").is_some() => Ok("hello".to_owned()),
         answer => answer,
@@ -62,10 +65,11 @@ impl Recorded {
             .write(
                 "tests/evals.rs",
                 &format!(
-                    "use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/shop\", record = [\"MODEL_URL\"]);\n"
+                    "use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/shop\", record = [\"MODEL_URL\"], \
+                     record_ignore = [\"/id\"]);\n"
                 ),
             )
-            .write("suites/shop/EVAL.yaml", "description: Refunds.\nexecution:\n  trials: 2\n")
+            .write("suites/shop/EVAL.yaml", "description: Refunds.\nexecution:\n  trials: { count: 2 }\n")
             .write("suites/shop/cases/small/case.yaml", &suites::case("small refund", "hello"))
             .write("suites/shop/cases/large/case.yaml", &suites::case("large refund", "hello"));
         Self(package)

@@ -48,7 +48,7 @@ fn all_arguments_together_with_trailing_commas() {
     let binding = good(
         r#""s", agent = a::b, agents = { "x" => c, "y" => d, }, graders = [e, f::g, "h-i" => j::k,], judge = l::m,
         judges = { "strict" => n, "my-panel" => o::<P, Q>(1) }, targets = ["x", "y"], judge_confirm = 4,
-        require_env = ["E"], require_commands = ["git"], record = ["MODEL_URL"], name = other, ignore = "slow", fixtures = off, deny_warnings, runtime = R.handle().clone(),
+        require_env = ["E"], require_commands = ["git"], record = ["MODEL_URL"], record_ignore = ["/id"], name = other, ignore = "slow", fixtures = off, deny_warnings, runtime = R.handle().clone(),
         allow = ["no-effect",],"#,
     );
     assert!(matches!(&binding.agent, Agent::Expression(path) if code(path) == "a::b"));
@@ -62,6 +62,7 @@ fn all_arguments_together_with_trailing_commas() {
     assert_eq!(values(&binding.require_env), ["E"]);
     assert_eq!(values(&binding.require_commands), ["git"]);
     assert_eq!(values(&binding.record), ["MODEL_URL"]);
+    assert_eq!(values(&binding.record_ignore), ["/id"]);
     assert_eq!(binding.name.map(|name| name.to_string()).as_deref(), Some("other"));
     assert_eq!(binding.ignore.map(|reason| reason.value()).as_deref(), Some("slow"));
     assert!(!binding.fixtures && binding.deny_warnings);

@@ -114,6 +114,11 @@ arguments! {
         doc: "Environment variables with base URLs of services that the agent calls, besides `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`. `cargo evalsuite run --record` records these calls.",
         example: "record = [\"MODEL_URL\"]"
     }
+    "record_ignore" => record_ignore: Vec<LitStr> = Vec::new(), argument_values::strings, {
+        value: "list of JSON pointers", default: "",
+        doc: "Parts of request bodies that `cargo evalsuite run --replay` does not compare, such as ids that are new in every call. `*` is every key or index.",
+        example: "record_ignore = [\"/metadata/request_id\", \"/messages/*/id\"]"
+    }
     "name" => name: Option<Ident> = None, |input, _, _| argument_values::identifier(input).map(Some), {
         value: "identifier", default: "the last component of the path",
         doc: "Name of the module.",

@@ -155,9 +155,13 @@ impl Expansion {
             let variables = binding::values(&self.binding.record);
             quote!(.with_recorded_urls([#(#variables),*]))
         });
+        let ignored = (!self.binding.record_ignore.is_empty()).then(|| {
+            let pointers = binding::values(&self.binding.record_ignore);
+            quote!(.with_ignored_request_parts([#(#pointers),*]))
+        });
         let commands =
             judges::may_be_commands(&self.binding, self.code.facts.as_ref()).then(|| quote!(.with_command_judges()));
-        quote!(#agent #agents #graders #judges #judge #confirm #runtime #record #commands)
+        quote!(#agent #agents #graders #judges #judge #confirm #runtime #record #ignored #commands)
     }
 
     /// The function that adds agents, graders and judges to the suite.

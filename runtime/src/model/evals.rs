@@ -46,6 +46,8 @@ pub struct Evals {
     pub(crate) judge_commands: Option<LoadTargets>,
     /// Variables with base URLs of models.
     pub(crate) model_urls: BTreeSet<String>,
+    /// JSON pointers to parts of requests that are not compared with recorded ones.
+    pub(crate) ignored_request_parts: BTreeSet<String>,
 }
 
 impl Evals {
@@ -60,6 +62,7 @@ impl Evals {
             runtime: AsyncRuntime::default(),
             judge_commands: None,
             model_urls: BTreeSet::new(),
+            ignored_request_parts: BTreeSet::new(),
         }
     }
 
@@ -113,6 +116,13 @@ impl Evals {
     /// `cargo evalsuite run --record` records these calls, and `--replay` answers them.
     pub fn with_recorded_urls<N: Into<String>>(mut self, variables: impl IntoIterator<Item = N>) -> Self {
         self.model_urls.extend(variables.into_iter().map(Into::into));
+        self
+    }
+
+    /// Names parts of request bodies that a replay of these calls does not compare, as JSON pointers: `/metadata/request_id`. `*` is every
+    /// key or index.
+    pub fn with_ignored_request_parts<P: Into<String>>(mut self, pointers: impl IntoIterator<Item = P>) -> Self {
+        self.ignored_request_parts.extend(pointers.into_iter().map(Into::into));
         self
     }
 

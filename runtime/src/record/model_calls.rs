@@ -43,6 +43,8 @@ pub struct BeginTrial {
     pub file: PathBuf,
     /// Names of the variables of the case whose values are secret.
     pub secrets: Vec<String>,
+    /// JSON pointers to parts of request bodies that are not compared.
+    pub ignored: Vec<String>,
 }
 
 /// The reply to a [`BeginTrial`].

@@ -60,6 +60,7 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("looking/list/mod.rs", "`Cargo.toml`"),
     ("plumbing/lsp/definition.rs", "directories of suites"),
     ("running/probe/mod.rs", "the progress and the replies of the test programs, in a temporary directory"),
+    ("running/run/model_calls/mod.rs", "listings of recordings, which belong to packages"),
     ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
     ("running/run/source_digest/built_units.rs", "what cargo wrote"),
     ("running/run/source_digest/package_files.rs", "files of packages"),

@@ -61,6 +61,7 @@ fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result
         ("require_env", Some(Texts(names)), None) => generator.require_env(names),
         ("require_commands", Some(Texts(names)), None) => generator.require_commands(names),
         ("record", Some(Texts(names)), None) => generator.record(names),
+        ("record_ignore", Some(Texts(pointers)), None) => generator.record_ignore(pointers),
         ("name", Some(Text(name)), None) => generator.name(name),
         ("ignore", Some(Text(reason)), None) => generator.ignore(reason),
         ("fixtures", Some(Flag(on)), None) => generator.fixtures(on),

@@ -37,12 +37,20 @@ pub(super) fn run_tests(command: &Run, tests: &[String], colors: Colors) -> Comm
         ["--no-fail-fast", "--fail-fast", "--ff"].contains(&argument.as_str()) || argument.starts_with("--max-fail")
     };
     let more = if own.iter().any(goes_on) { None } else { Some("--no-fail-fast") };
+    // Trials whose calls are recorded run one at a time: a test that waits for its turn would use up the time limit of the test runner.
+    let runs_alone = |arguments: &[String], others: &[&str]| {
+        let sets_threads = |argument: &String| others.iter().any(|option| argument.starts_with(option));
+        (command.record || command.replay) && !arguments.iter().any(sets_threads)
+    };
     let mut cargo;
     if command.nextest {
         cargo = cargo_process::cargo();
         cargo.args(["nextest", "run"]);
         add_build_options(&mut cargo, &command.build, "--cargo-profile");
         cargo.args(more).args(own);
+        if runs_alone(own, &["--test-threads", "--jobs", "-j", "--no-capture", "--nocapture"]) {
+            cargo.args(["--test-threads", "1"]);
+        }
         if command.until_decided && !own.iter().any(|argument| argument.starts_with("--retries")) {
             // A trial that runs again because it failed would count twice.
             cargo.args(["--retries", "0"]);
@@ -56,6 +64,9 @@ pub(super) fn run_tests(command: &Run, tests: &[String], colors: Colors) -> Comm
     } else {
         cargo = cargo_test(&command.build);
         cargo.args(more).args(own).args(["--", "--exact"]).args(of_programs);
+        if runs_alone(of_programs, &["--test-threads"]) {
+            cargo.arg("--test-threads=1");
+        }
         if colors.stdout && !of_programs.iter().any(|argument| argument.starts_with("--color")) {
             cargo.arg("--color=always");
         }
@@ -128,7 +139,14 @@ mod tests {
                  -- --nocapture"
             )
         );
+        let recorded = Run { record: true, ..command.clone() };
+        assert!(line(&run_tests(&recorded, &chosen, Colors::default())).contains(" -j 2 -E"), "the user's threads");
         command.arguments = vec!["--max-fail=3".into()];
+        let replayed = Run { replay: true, ..command.clone() };
+        let with_nextest = line(&run_tests(&replayed, &chosen, Colors::default()));
+        assert!(with_nextest.contains(" --max-fail=3 --test-threads 1 -E"), "{with_nextest}");
+        let with_cargo = line(&run_tests(&Run { nextest: false, ..replayed }, &chosen[..1], Colors::default()));
+        assert!(with_cargo.ends_with(" -- --exact --test-threads=1 x::a"), "{with_cargo}");
         command.build = Build { workspace: true, release: true, all_features: true, ..Build::default() };
         assert_eq!(
             line(&run_tests(&command, &chosen[..1], Colors::default())),

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,6 +16,8 @@ use tempfile::TempDir;
 /// A key, which no recording may contain.
 const KEY: &str = "sk-a-key-of-the-test-4711";
 
+const AGENTS: [&str; 5] = ["openai-clock", "rig-clock", "genai-clock", "adk-clock", "mcp-clock"];
+
 /// Number of calls that reached the model or the MCP server.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
@@ -24,59 +26,45 @@ fn answer(request: &Request) -> Response {
     if request.route.ends_with("/mcp") { mcp::answer(request) } else { model::answer(request) }
 }
 
-/// The recordings of one agent, and how it is run.
-struct Recorded {
-    package: &'static str,
-    suites: &'static [&'static str],
-    recordings: TempDir,
+/// Runs the suites of all agents. Without variables with base URLs, there is no service to call.
+fn run(option: &str, variables: &[(&str, &str)]) -> String {
+    let records = tempfile::tempdir().unwrap();
+    let mut command = Command::new(command_line());
+    command.args(["evalsuite", "run", option, "--workspace", "clock"]).current_dir(clients());
+    for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "MODEL_URL", "OLLAMA_URL", "MCP_URL"] {
+        command.env_remove(name);
+    }
+    command.env("CARGO", cargo()).env("EVALSUITE_OUTPUT", records.path()).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{option}: {text}");
+    text
 }
 
-impl Recorded {
-    fn new(package: &'static str, suites: &'static [&'static str]) -> Self {
-        Self { package, suites, recordings: tempfile::tempdir().unwrap() }
+/// The recorded calls of an agent.
+fn calls(agent: &str) -> Vec<Value> {
+    let mut files = Vec::new();
+    add_files(&recordings(agent), &mut files);
+    files.sort();
+    assert!(!files.is_empty(), "expected recordings of {agent}");
+    let mut calls = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains(KEY), "expected no key in {}:\n{text}", file.display());
+        let recording: Value = serde_json::from_str(&text).unwrap();
+        calls.extend(recording["calls"].as_array().unwrap().clone());
     }
-
-    /// Runs the suites. Without variables with base URLs, there is no service to call.
-    fn run(&self, option: &str, variables: &[(&str, &str)]) -> Output {
-        let mut command = Command::new(command_line());
-        command.args(["evalsuite", "run", option, "-p", self.package]).args(self.suites);
-        for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "MODEL_URL", "OLLAMA_URL", "MCP_URL"] {
-            command.env_remove(name);
-        }
-        command
-            .current_dir(clients())
-            .env("CARGO", cargo())
-            .env("EVALSUITE_CASSETTES", self.recordings.path())
-            .env("EVALSUITE_OUTPUT", self.recordings.path().join("runs"))
-            .envs(variables.iter().copied());
-        command.output().unwrap()
-    }
-
-    /// The recorded calls of all trials.
-    fn calls(&self) -> Vec<Value> {
-        let mut files = Vec::new();
-        add_recordings(self.recordings.path(), &mut files);
-        files.sort();
-        assert!(!files.is_empty(), "expected recordings of {}", self.package);
-        let mut calls = Vec::new();
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap();
-            assert!(!text.contains(KEY), "expected no key in {}:\n{text}", file.display());
-            let recording: Value = serde_json::from_str(&text).unwrap();
-            calls.extend(recording["calls"].as_array().unwrap().clone());
-        }
-        calls
-    }
+    calls
 }
 
-fn add_recordings(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
+fn recordings(agent: &str) -> PathBuf {
+    clients().join(agent).join(".evalsuite/cassettes")
+}
+
+fn add_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten() {
         let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "runs") {
-            add_recordings(&path, files);
-        } else if path.to_string_lossy().ends_with(".calls.json") {
-            files.push(path);
-        }
+        if path.is_dir() { add_files(&path, files) } else { files.push(path) }
     }
 }
 
@@ -117,40 +105,36 @@ fn cargo() -> &'static Path {
     script
 }
 
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// Records and replays all agents, one after another: they share the number of calls.
 #[test]
 fn agents_are_replayed_without_services_and_keys() {
+    for agent in AGENTS {
+        let _ = fs::remove_dir_all(recordings(agent));
+    }
     let address = http::serve(answer).unwrap();
     let (v1, v1_slash, mcp) = (format!("{address}/v1"), format!("{address}/v1/"), format!("{address}/mcp"));
-    let openai = [("OPENAI_BASE_URL", v1.as_str()), ("OPENAI_API_KEY", KEY)];
-    let agents: [(Recorded, Vec<(&str, &str)>); 5] = [
-        (Recorded::new("openai-clock", &["clock"]), openai.to_vec()),
-        (Recorded::new("rig-clock", &["clock", "clock_names"]), openai.to_vec()),
-        (Recorded::new("genai-clock", &["clock"]), vec![("MODEL_URL", &v1_slash), ("MODEL_KEY", KEY)]),
-        (Recorded::new("adk-clock", &["clock", "clock_names"]), vec![("OLLAMA_URL", &address)]),
-        (Recorded::new("mcp-clock", &["clock"]), [&openai[..], &[("MCP_URL", &mcp)]].concat()),
-    ];
-    for (agent, variables) in &agents {
-        let package = agent.package;
-        let recorded = agent.run("--record", variables);
-        assert!(recorded.status.success(), "{package} is recorded: {}", text(&recorded));
-        let calls = agent.calls();
-        let sent = CALLS.swap(0, Ordering::SeqCst);
-        assert_eq!(calls.len(), sent, "{package}: every call is recorded: {}", text(&recorded));
+    run(
+        "--record",
+        &[
+            ("OPENAI_BASE_URL", &v1),
+            ("OPENAI_API_KEY", KEY),
+            ("MODEL_URL", &v1_slash),
+            ("OLLAMA_URL", &address),
+            ("MCP_URL", &mcp),
+        ],
+    );
+    let recorded = AGENTS.map(calls);
+    let sent = CALLS.swap(0, Ordering::SeqCst);
+    assert_eq!(recorded.iter().map(Vec::len).sum::<usize>(), sent, "every call is recorded once");
 
-        let replayed = agent.run("--replay", &[]);
-        assert!(replayed.status.success(), "{package} is replayed: {}", text(&replayed));
-        assert!(text(&replayed).contains(&format!("replayed {sent} model calls")), "{package}: {}", text(&replayed));
-        assert_eq!(CALLS.load(Ordering::SeqCst), 0, "{package}: a replay calls no service");
-        assert_eq!(agent.calls(), calls, "{package}: a replay changes no recording");
+    let text = run("--replay", &[]);
+    assert!(text.contains(&format!("replayed {sent} model calls of ")), "{text}");
+    assert!(!text.contains("warning: "), "{text}");
+    assert_eq!(CALLS.load(Ordering::SeqCst), 0, "a replay calls no service");
+    assert_eq!(AGENTS.map(calls), recorded, "a replay changes no recording");
+    for (agent, calls) in AGENTS.iter().zip(&recorded) {
+        let of_model = calls.iter().filter(|call| call["request"]["variable"] != "MCP_URL");
+        assert!(of_model.count() >= 2, "{agent} asks its model twice: {calls:?}");
     }
-    let rig = agents[1].0.calls();
-    let streamed = rig.iter().filter(|call| call["response"]["headers"]["content-type"] == "text/event-stream");
-    let parts: Vec<usize> = streamed.map(|call| call["response"]["parts"].as_array().unwrap().len()).collect();
-    assert!(!parts.is_empty(), "expected streamed answers: {rig:?}");
-    eprintln!("{parts:?}");
+    let is_streamed = |call: &Value| call["response"]["headers"]["content-type"] == "text/event-stream";
+    assert!(recorded.iter().flatten().any(is_streamed), "expected a streamed answer: {recorded:?}");
 }

@@ -19,6 +19,7 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
         trial: index,
         file: plan.recording(index)?.with_extension(&MODEL_CALLS_FILE[1..]),
         secrets: plan.secrets.clone(),
+        ignored: plan.evals.ignored_request_parts.iter().cloned().collect(),
     };
     match server.begin(&trial) {
         Ok(Ok(calls)) => Ok(Some(calls)),

@@ -3,6 +3,7 @@
 
 mod base_urls;
 mod difference;
+mod ignored_parts;
 mod proxy;
 mod recorded_trial;
 pub(crate) mod recording;

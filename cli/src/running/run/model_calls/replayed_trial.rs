@@ -6,14 +6,18 @@ use evalsuite::tooling::{BeginTrial, EndedCalls, Placeholders};
 use evalsuite_diagnostics::counted;
 
 use super::difference::RequestDifference;
+use super::ignored_parts::IgnoredParts;
 use super::recorded_trial::lock;
-use super::recording::{RecordedCall, RecordedRequest, RecordedResponse, Recording};
+use super::recording::{RecordedRequest, RecordedResponse, Recording};
 use super::secrets::{KeysOfCall, KnownSecrets};
 
 /// A recording with the calls that were made of it.
 #[derive(Debug)]
 pub(super) struct ReplayedTrial {
     recording: Recording,
+    /// Its requests, without what is not compared.
+    requests: Vec<RecordedRequest>,
+    ignored: IgnoredParts,
     calls: Mutex<CallsSoFar>,
 }
 
@@ -37,9 +41,11 @@ impl ReplayedTrial {
             format!("there is no recording of the model calls of this trial at {}", trial.file.display())
         })?;
         secrets.add(recording.keys.iter().cloned(), []);
+        let ignored = IgnoredParts::new(&trial.ignored)?;
+        let requests = recording.calls.iter().map(|call| ignored.removed_from(call.request.clone())).collect();
         let made = vec![false; recording.calls.len()];
         let calls = CallsSoFar { made, count: 0, difference: None, more: 0, secrets };
-        Ok(Self { recording, calls: Mutex::new(calls) })
+        Ok(Self { recording, requests, ignored, calls: Mutex::new(calls) })
     }
 
     /// The response to a call: that of the first equal call that was not made yet. The error is how the call differs.
@@ -53,13 +59,14 @@ impl ReplayedTrial {
         so_far.count += 1;
         let secrets = so_far.secrets.placeholders().clone();
         let made = hidden(request, &secrets).map_err(|error| format!("the call cannot be compared: {error}"))?;
-        let calls = &self.recording.calls;
-        let equal: Vec<usize> = (0..calls.len()).filter(|index| calls[*index].request == made).collect();
+        let made = self.ignored.removed_from(made);
+        let requests = &self.requests;
+        let equal: Vec<usize> = (0..requests.len()).filter(|index| requests[*index] == made).collect();
         if let Some(index) = equal.iter().copied().find(|index| !so_far.made[*index]) {
             so_far.made[index] = true;
-            return Ok((&calls[index].response, secrets));
+            return Ok((&self.recording.calls[index].response, secrets));
         }
-        let message = format!("model call {} {}", so_far.count, mismatch(calls, &so_far.made, &equal, &made));
+        let message = format!("model call {} {}", so_far.count, mismatch(requests, &so_far.made, &equal, &made));
         match so_far.difference {
             None => so_far.difference = Some(message.clone()),
             Some(_) => so_far.more += 1,
@@ -93,13 +100,13 @@ impl ReplayedTrial {
 }
 
 /// How a call differs from those of the recording.
-fn mismatch(calls: &[RecordedCall], is_made: &[bool], equal: &[usize], made: &RecordedRequest) -> String {
+fn mismatch(calls: &[RecordedRequest], is_made: &[bool], equal: &[usize], made: &RecordedRequest) -> String {
     let label = made.label();
     if !equal.is_empty() {
         return format!("({label}) is in the recording only {}", counted(equal.len(), "time"));
     }
     let unmade = (0..calls.len()).filter(|index| !is_made[*index]);
-    let differences = unmade.map(|index| (index, RequestDifference::new(&calls[index].request, made)));
+    let differences = unmade.map(|index| (index, RequestDifference::new(&calls[index], made)));
     match differences.min_by_key(|(_, difference)| difference.places()) {
         Some((index, difference)) => format!("differs from call {} of the recording, at {difference}", index + 1),
         None if calls.is_empty() => format!("({label}) is not in the recording, which has no calls"),
@@ -120,7 +127,7 @@ mod tests {
     use evalsuite_schema::json::json;
 
     use super::*;
-    use crate::running::run::model_calls::recording::{RecordedBody, RecordedPart};
+    use crate::running::run::model_calls::recording::{RecordedBody, RecordedCall, RecordedPart};
 
     fn request(body: &str) -> RecordedRequest {
         RecordedRequest {
@@ -139,9 +146,14 @@ mod tests {
     }
 
     fn replayed(calls: &[RecordedCall]) -> ReplayedTrial {
+        replayed_without(calls, &[])
+    }
+
+    fn replayed_without(calls: &[RecordedCall], ignored: &[&str]) -> ReplayedTrial {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a/trial-000.calls.json");
-        let trial = BeginTrial { file, ..BeginTrial::default() };
+        let ignored = ignored.iter().map(|pointer| (*pointer).to_owned()).collect();
+        let trial = BeginTrial { file, ignored, ..BeginTrial::default() };
         Recording::new(&trial, [].into(), calls.to_vec()).write(&trial.file, &Placeholders::default()).unwrap();
         ReplayedTrial::open(&trial, KnownSecrets::default()).unwrap()
     }
@@ -179,6 +191,13 @@ mod tests {
             answer(&none, "a").unwrap_err(),
             "model call 1 (POST /chat of OPENAI_BASE_URL) is not in the recording, which has no calls"
         );
+    }
+
+    #[test]
+    fn parts_that_are_ignored_are_no_difference() {
+        let trial = replayed_without(&[call("a", "1"), call("b", "2")], &["/prompt"]);
+        assert_eq!(answer(&trial, "c").as_deref(), Ok("1"));
+        assert_eq!(answer(&trial, "d").as_deref(), Ok("2"));
     }
 
     #[test]

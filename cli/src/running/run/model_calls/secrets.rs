@@ -83,6 +83,9 @@ impl KeysOfCall {
         }
         // In a replay, the name of a key may take the place of its value.
         values.retain(|value| !value.is_empty() && !value.starts_with("${{ "));
+        if values.is_empty() {
+            return Self::default();
+        }
         let has_value = |name: &String| variable(name).is_some_and(|value| values.contains(&value));
         let variables = variable_names().into_iter().filter(has_value).collect();
         Self { values, variables }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::Bytes;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 use ureq::http;
@@ -127,8 +127,12 @@ fn exchange(
 
 fn ask(client: &ureq::Agent, request: UpstreamRequest) -> Result<http::Response<ureq::Body>, ureq::Error> {
     let UpstreamRequest { method, url, mut headers, body } = request;
-    let foreign: Vec<HeaderName> =
-        headers.keys().filter(|name| !is_of_call(name, &headers)).cloned().chain([HOST, CONTENT_LENGTH]).collect();
+    let foreign: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| !is_of_call(name, &headers))
+        .cloned()
+        .chain([HOST, CONTENT_LENGTH, EXPECT])
+        .collect();
     foreign.iter().for_each(|name| drop(headers.remove(name)));
     // A recording is text, whose changes version control shows.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
