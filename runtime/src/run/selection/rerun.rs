@@ -1,10 +1,17 @@
 //! The command lines that run tests again.
 
+use evalsuite_records::record::ModelCalls;
+
 use crate::model::suite::EvalSuite;
+use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 
 /// The command that runs a test again, with the test runner of this process.
 pub(crate) fn command(package: &str, test: &str) -> String {
-    if std::env::var_os("NEXTEST").is_some() {
+    let server = std::env::var(MODEL_CALLS).ok().and_then(|server| server.parse::<ModelCallServer>().ok());
+    if let Some(ModelCallServer { calls, .. }) = server {
+        let option = if calls == ModelCalls::Replayed { "--replay" } else { "--record" };
+        format!("cargo evalsuite run {option} -p {package} {test}")
+    } else if std::env::var_os("NEXTEST").is_some() {
         format!("cargo nextest run -p {package} -E 'test(={test})'")
     } else {
         format!("cargo test -p {package} -- --exact {test}")

@@ -24,7 +24,8 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
     match server.begin(&trial) {
         Ok(Ok(calls)) => Ok(Some(calls)),
         Ok(Err(problem)) => {
-            Err(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, problem).with_help(how_to_record(plan)).into())
+            let message = format!("{problem}; {}", how_to_record(plan));
+            Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, message))
         }
         Err(error) => Err(lost(server, &error).into()),
     }
@@ -40,7 +41,8 @@ pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>) {
         Ok(ended) => {
             trial.add_notes(ended.note.map(|note| Note::new("model_calls", note)));
             let Some(difference) = ended.difference else { return };
-            Reason::new(Stage::Agent, ReasonCode::RecordingStale, difference).with_help(how_to_record(trial.plan))
+            let message = format!("{difference}; {}", how_to_record(trial.plan));
+            Reason::new(Stage::Agent, ReasonCode::RecordingStale, message)
         }
         Err(error) => lost(server, &error),
     };

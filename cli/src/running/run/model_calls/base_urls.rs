@@ -1,10 +1,11 @@
 //! The base URLs of services whose calls go through the proxy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite::tooling::{SuiteDescription, variable};
 use ureq::http::Uri;
 
+use super::secrets::without_keys;
 use crate::platform::cli_error::{CliError, Result};
 
 /// What the clients of vendors read, and their base URLs.
@@ -15,7 +16,7 @@ const OF_VENDORS: [(&str, &str); 2] =
 pub(super) const KEYS_OF_VENDORS: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
 /// A base URL whose server is the proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BaseUrl {
     /// The variable with the URL.
     pub(super) variable: String,
@@ -28,16 +29,19 @@ pub(super) struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// The base URLs of vendors, and those that suites name. In a replay, none has to be set.
-    pub(super) fn all(suites: &[SuiteDescription], is_replay: bool) -> Result<Vec<Self>> {
+    /// The base URLs of vendors, and those that suites name. In a replay, none has to be set; `recorded` are their paths.
+    pub(super) fn all(suites: &[SuiteDescription], recorded: Option<&BTreeMap<String, String>>) -> Result<Vec<Self>> {
         let mut names: BTreeSet<&str> = OF_VENDORS.iter().map(|(name, _)| *name).collect();
         names.extend(suites.iter().flat_map(|suite| &suite.model_urls).map(String::as_str));
         let url = |name: &str| {
             let set = variable(name).filter(|value| !value.trim().is_empty());
             let vendor = || OF_VENDORS.iter().find(|(known, _)| *known == name).map(|(_, url)| (*url).to_owned());
+            if let Some(path) = recorded.and_then(|paths| paths.get(name)) {
+                return Ok(Self { variable: name.to_owned(), rest: path.clone(), ..Self::default() });
+            }
             match set.or_else(vendor) {
                 Some(url) => Self::parse(name, url.trim()),
-                None if is_replay => Ok(Self { variable: name.to_owned(), ..Self::unknown() }),
+                None if recorded.is_some() => Ok(Self { variable: name.to_owned(), ..Self::default() }),
                 None => Err(CliError::with_help(
                     format!("{name} is not set, and `record` of a suite names it"),
                     format!("set {name} to the base URL of the service"),
@@ -45,10 +49,6 @@ impl BaseUrl {
             }
         };
         names.into_iter().map(url).collect()
-    }
-
-    fn unknown() -> Self {
-        Self { variable: String::new(), origin: String::new(), user: String::new(), rest: String::new() }
     }
 
     pub(super) fn parse(variable: &str, url: &str) -> Result<Self> {
@@ -75,6 +75,11 @@ impl BaseUrl {
     /// The base URL with another server.
     pub(super) fn at(&self, port: u16) -> String {
         format!("http://{}127.0.0.1:{port}{}", self.user, self.rest)
+    }
+
+    /// Path and query, without keys.
+    pub(super) fn path(&self) -> String {
+        without_keys(&self.rest).into_owned()
     }
 
     /// The password of the URL.

@@ -61,12 +61,11 @@ impl ModelCalls {
                 return Err(CliError::with_help(message, format!("unset {name}")));
             }
         }
-        let is_replay = calls == CallsMode::Replayed;
-        let mut calls = Self::serve(calls, BaseUrl::all(suites, is_replay)?, command.paced)?;
+        let recorded = command.replay.then(|| RecordedSettings::of(suites));
+        let bases = BaseUrl::all(suites, recorded.as_ref().map(|recorded| &recorded.base_paths))?;
+        let mut calls = Self::serve(calls, bases, command.paced)?;
         calls.variables.extend(without_proxies());
-        if is_replay {
-            calls.variables.extend(missing_keys(suites));
-        }
+        calls.variables.extend(recorded.iter().flat_map(RecordedSettings::missing_keys));
         Ok(Some(calls))
     }
 
@@ -74,7 +73,8 @@ impl ModelCalls {
     fn serve(calls: CallsMode, bases: Vec<BaseUrl>, is_paced: bool) -> Result<Self> {
         let mut secrets = KnownSecrets::of_environment();
         secrets.add([], bases.iter().filter_map(BaseUrl::password).map(str::to_owned));
-        let turns = Arc::new(TrialTurns::new(calls, secrets));
+        let base_paths = bases.iter().map(|base| (base.variable.clone(), base.path())).collect();
+        let turns = Arc::new(TrialTurns::new(calls, base_paths, secrets));
         let server = ModelCallServer { calls, address: Arc::clone(&turns).listen()? };
         let mut variables = BTreeMap::from([(MODEL_CALLS.to_owned(), server.to_string())]);
         let (client, outside) = (upstream::client(), AtomicUsize::new(0));
@@ -128,17 +128,33 @@ fn without_proxies() -> impl Iterator<Item = (String, String)> {
     names.into_iter().map(move |name| (name.to_owned(), value.clone()))
 }
 
-/// The keys that were sent while the calls were recorded, or that clients require, and that are not set: the name of a key takes the place of
-/// its value, as in a recording.
-fn missing_keys(suites: &[SuiteDescription]) -> impl Iterator<Item = (String, String)> {
-    let directories: BTreeSet<_> = suites.iter().filter_map(|suite| suite.recordings.as_ref()).collect();
-    let files =
-        directories.into_iter().flat_map(|directory| WalkDir::new(directory).into_iter().filter_map(Result::ok));
-    let files = files.filter(|file| file.file_name().to_string_lossy().ends_with(MODEL_CALLS_FILE));
-    // What cannot be read is reported by its trial.
-    let recordings = files.filter_map(|file| Recording::read(file.path()).ok().flatten());
-    let mut names: BTreeSet<String> = recordings.flat_map(|recording| recording.keys).collect();
-    names.extend(KEYS_OF_VENDORS.map(str::to_owned));
-    let missing = names.into_iter().filter(|name| variable(name).is_none_or(|value| value.is_empty()));
-    missing.map(|name| (name.clone(), format!("${{{{ {name} }}}}")))
+/// What the recordings of suites say about the environment in which they were made.
+#[derive(Default)]
+struct RecordedSettings {
+    /// Variables whose values were sent as keys, and those that clients require.
+    keys: BTreeSet<String>,
+    /// Paths of base URLs by their variables.
+    base_paths: BTreeMap<String, String>,
+}
+
+impl RecordedSettings {
+    fn of(suites: &[SuiteDescription]) -> Self {
+        let mut settings = Self { keys: KEYS_OF_VENDORS.map(str::to_owned).into(), ..Self::default() };
+        let directories: BTreeSet<_> = suites.iter().filter_map(|suite| suite.recordings.as_ref()).collect();
+        let files = directories.into_iter().flat_map(|directory| WalkDir::new(directory).into_iter().flatten());
+        for file in files.filter(|file| file.file_name().to_string_lossy().ends_with(MODEL_CALLS_FILE)) {
+            // What cannot be read is reported by its trial.
+            if let Ok(Some(recording)) = Recording::read(file.path()) {
+                settings.keys.extend(recording.keys);
+                settings.base_paths.extend(recording.base_paths);
+            }
+        }
+        settings
+    }
+
+    /// Keys that are not set, and what takes their place: their names, as in a recording.
+    fn missing_keys(&self) -> impl Iterator<Item = (String, String)> {
+        let missing = self.keys.iter().filter(|name| variable(name).is_none_or(|value| value.is_empty()));
+        missing.map(|name| (name.clone(), format!("${{{{ {name} }}}}")))
+    }
 }

@@ -1,6 +1,6 @@
 //! A trial whose calls are recorded: the calls so far, and the recording once the trial has ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ const GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct RecordedTrial {
     trial: BeginTrial,
+    base_paths: BTreeMap<String, String>,
     calls: Mutex<CallsSoFar>,
 }
 
@@ -46,9 +47,9 @@ struct ResponseSoFar {
 }
 
 impl RecordedTrial {
-    pub(super) fn new(trial: BeginTrial, mut secrets: KnownSecrets) -> Self {
+    pub(super) fn new(trial: BeginTrial, base_paths: BTreeMap<String, String>, mut secrets: KnownSecrets) -> Self {
         secrets.add(trial.secrets.iter().cloned(), []);
-        Self { trial, calls: Mutex::new(CallsSoFar { secrets, ..CallsSoFar::default() }) }
+        Self { trial, base_paths, calls: Mutex::new(CallsSoFar { secrets, ..CallsSoFar::default() }) }
     }
 
     /// A call begins.
@@ -86,7 +87,7 @@ impl RecordedTrial {
         let secrets = so_far.secrets.placeholders();
         let calls = so_far.calls.iter().map(|call| call.recorded(secrets)).collect::<Result<Vec<_>, _>>()?;
         let count = calls.len();
-        let recording = Recording::new(&self.trial, so_far.keys.clone(), calls);
+        let recording = Recording::new(&self.trial, so_far.keys.clone(), self.base_paths.clone(), calls);
         let file = &self.trial.file;
         recording.write(file, secrets).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
         Ok(count)

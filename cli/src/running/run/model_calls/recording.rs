@@ -29,6 +29,8 @@ pub(crate) struct Recording {
     trial: u32,
     /// Names of the variables whose values were sent as keys. A replay sets those that are not set.
     pub(super) keys: BTreeSet<String>,
+    /// Paths of the base URLs, by their variables. In a replay, base URLs have the same paths.
+    pub(super) base_paths: BTreeMap<String, String>,
     /// The calls, in the order in which they began.
     pub(super) calls: Vec<RecordedCall>,
 }
@@ -103,9 +105,14 @@ pub(super) struct RecordedPart {
 impl Recording {
     const SCHEMA: &'static str = "evalsuite.model_calls/1";
 
-    pub(super) fn new(trial: &BeginTrial, keys: BTreeSet<String>, calls: Vec<RecordedCall>) -> Self {
+    pub(super) fn new(
+        trial: &BeginTrial,
+        keys: BTreeSet<String>,
+        base_paths: BTreeMap<String, String>,
+        calls: Vec<RecordedCall>,
+    ) -> Self {
         let BeginTrial { suite, case_id, target, trial, .. } = trial.clone();
-        Self { schema: Self::SCHEMA.to_owned(), suite, case_id, target, trial, keys, calls }
+        Self { schema: Self::SCHEMA.to_owned(), suite, case_id, target, trial, keys, base_paths, calls }
     }
 
     /// Reads a recording; `None` if there is no file.

@@ -154,7 +154,9 @@ mod tests {
         let file = directory.path().join("a/trial-000.calls.json");
         let ignored = ignored.iter().map(|pointer| (*pointer).to_owned()).collect();
         let trial = BeginTrial { file, ignored, ..BeginTrial::default() };
-        Recording::new(&trial, [].into(), calls.to_vec()).write(&trial.file, &Placeholders::default()).unwrap();
+        Recording::new(&trial, [].into(), [].into(), calls.to_vec())
+            .write(&trial.file, &Placeholders::default())
+            .unwrap();
         ReplayedTrial::open(&trial, KnownSecrets::default()).unwrap()
     }
 
@@ -211,7 +213,7 @@ mod tests {
         for (text, part) in [
             ("{", "is not a recording of model calls"),
             (
-                r#"{"schema":"x/1","suite":"","case_id":"","target":"","trial":0,"keys":[],"calls":[]}"#,
+                r#"{"schema":"x/1","suite":"","case_id":"","target":"","trial":0,"keys":[],"base_paths":{},"calls":[]}"#,
                 "`schema` is x/1",
             ),
         ] {

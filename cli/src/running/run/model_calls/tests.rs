@@ -402,7 +402,9 @@ fn a_paced_replay_takes_the_time_of_the_recording() {
         body: None,
     };
     let calls = vec![recording::RecordedCall { request, response }];
-    Recording::new(&trial, [].into(), calls).write(&file, &evalsuite::tooling::Placeholders::default()).unwrap();
+    Recording::new(&trial, [].into(), [].into(), calls)
+        .write(&file, &evalsuite::tooling::Placeholders::default())
+        .unwrap();
     let proxied = Proxied::new(CallsMode::Replayed, "http://127.0.0.1:9", true);
     let _turn = proxied.begin(&file).unwrap();
     let start = Instant::now();

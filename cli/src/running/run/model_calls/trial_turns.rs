@@ -1,5 +1,6 @@
 //! Which trial runs: the calls of one process do not say which of its trials makes them, so one trial runs at a time.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -26,6 +27,7 @@ pub(super) enum RunningTrial {
 #[derive(Debug)]
 pub(super) struct TrialTurns {
     pub(super) calls: ModelCalls,
+    base_paths: BTreeMap<String, String>,
     secrets: KnownSecrets,
     running: Mutex<Option<RunningTrial>>,
     ended: Condvar,
@@ -44,9 +46,9 @@ pub(super) struct TurnResults {
 }
 
 impl TrialTurns {
-    pub(super) fn new(calls: ModelCalls, secrets: KnownSecrets) -> Self {
+    pub(super) fn new(calls: ModelCalls, base_paths: BTreeMap<String, String>, secrets: KnownSecrets) -> Self {
         let (running, ended, results) = (Mutex::default(), Condvar::new(), Mutex::default());
-        Self { calls, secrets, running, ended, results }
+        Self { calls, base_paths, secrets, running, ended, results }
     }
 
     /// Listens to test programs until the process ends.
@@ -90,7 +92,11 @@ impl TrialTurns {
                     return write(&mut connection, &BegunTrial { problem: Some(problem) });
                 }
             },
-            _ => RunningTrial::Recorded(Arc::new(RecordedTrial::new(begin, self.secrets.clone()))),
+            _ => RunningTrial::Recorded(Arc::new(RecordedTrial::new(
+                begin,
+                self.base_paths.clone(),
+                self.secrets.clone(),
+            ))),
         };
         let turn = self.wait_for_turn(trial.clone());
         write(&mut connection, &BegunTrial::default())?;
