@@ -290,6 +290,7 @@ const RUN: &[&str] = &[
 /// The phases of a trial: it is prepared, its agent is called, its work is captured and graded, its record is written.
 const TRIAL: &[&str] = &[
     "trial_attempt",
+    "recorded_models",
     "prepared",
     "trial_hooks",
     "called",

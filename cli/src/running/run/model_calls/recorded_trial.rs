@@ -87,7 +87,9 @@ impl RecordedTrial {
         let secrets = so_far.secrets.placeholders();
         let calls = so_far.calls.iter().map(|call| call.recorded(secrets)).collect::<Result<Vec<_>, _>>()?;
         let count = calls.len();
-        let recording = Recording::new(&self.trial, so_far.keys.clone(), self.base_paths.clone(), calls);
+        let is_called = |variable: &String| calls.iter().any(|call| call.request.variable == *variable);
+        let base_paths = self.base_paths.clone().into_iter().filter(|(variable, _)| is_called(variable)).collect();
+        let recording = Recording::new(&self.trial, so_far.keys.clone(), base_paths, calls);
         let file = &self.trial.file;
         recording.write(file, secrets).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
         Ok(count)

@@ -29,7 +29,7 @@ pub(crate) struct Recording {
     trial: u32,
     /// Names of the variables whose values were sent as keys. A replay sets those that are not set.
     pub(super) keys: BTreeSet<String>,
-    /// Paths of the base URLs, by their variables. In a replay, base URLs have the same paths.
+    /// Paths of the base URLs that were called, by their variables. In a replay, base URLs have the same paths.
     pub(super) base_paths: BTreeMap<String, String>,
     /// The calls, in the order in which they began.
     pub(super) calls: Vec<RecordedCall>,
