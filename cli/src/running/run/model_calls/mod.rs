@@ -116,7 +116,9 @@ impl ModelCalls {
 impl Drop for ModelCalls {
     fn drop(&mut self) {
         // A response of a service may never end.
-        self.runtime.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

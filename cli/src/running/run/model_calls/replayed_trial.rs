@@ -82,21 +82,24 @@ impl ReplayedTrial {
     /// What differed.
     pub(super) fn end(&self) -> EndedCalls {
         let so_far = lock(&self.calls);
-        let mut ended = EndedCalls::default();
-        ended.difference = so_far.difference.clone().map(|difference| match so_far.more {
+        let difference = so_far.difference.clone().map(|difference| match so_far.more {
             0 => difference,
-            more => format!("{difference}; {} after it differ, too", counted(more, "call")),
+            more => format!("{difference}; {} not in the recording either", after(more)),
         });
         let unmade = so_far.made.iter().zip(&self.recording.calls).enumerate().filter(|(_, (is_made, _))| !**is_made);
         let labels: Vec<String> =
             unmade.map(|(index, (_, call))| format!("call {} ({})", index + 1, call.request.label())).collect();
-        ended.note = match labels.len() {
+        let note = match labels.len() {
             0 => None,
             1 => Some(format!("1 recorded call was not made: {}", labels[0])),
             unmade => Some(format!("{unmade} recorded calls were not made: {}", labels.join(", "))),
         };
-        ended
+        EndedCalls { difference, note }
     }
+}
+
+fn after(calls: usize) -> String {
+    if calls == 1 { "1 call after it is".to_owned() } else { format!("{calls} calls after it are") }
 }
 
 /// How a call differs from those of the recording.
@@ -186,7 +189,7 @@ mod tests {
         assert_eq!(message, expected);
         answer(&trial, "d").unwrap_err();
         let ended = trial.end();
-        assert_eq!(ended.difference, Some(format!("{expected}; 1 call after it differ, too")));
+        assert_eq!(ended.difference, Some(format!("{expected}; 1 call after it is not in the recording either")));
         assert_eq!(ended.note.as_deref(), Some("1 recorded call was not made: call 2 (POST /chat of OPENAI_BASE_URL)"));
         let none = replayed(&[]);
         assert_eq!(
