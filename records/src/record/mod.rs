@@ -236,9 +236,9 @@ names! {
         GraderError => "grader_error",
         /// The judge failed.
         JudgeError => "judge_error",
-        /// There is no cassette to replay.
+        /// There is no cassette to replay, or no recording of the calls of models.
         RecordingMissing => "recording_missing",
-        /// The cassette was recorded for another input.
+        /// The cassette was recorded for another input, or the agent made another call than the recorded ones.
         RecordingStale => "recording_stale",
         /// The agent's call cannot be recorded.
         RecordingFailed => "recording_failed",

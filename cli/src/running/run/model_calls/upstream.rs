@@ -12,6 +12,7 @@ use ureq::http;
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::recorded_trial::CallSoFar;
+use super::secrets::without_keys;
 
 /// Largest part of a response.
 const LARGEST_PART: usize = 64 << 10;
@@ -112,9 +113,12 @@ fn exchange(
     let foreign: Vec<HeaderName> = headers.keys().filter(|name| !is_of_call(name, &parts.headers)).cloned().collect();
     foreign.iter().for_each(|name| drop(headers.remove(name)));
     if let Some(call) = call {
-        let recorded = RECORDED_HEADERS
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), headers.get(*name)?.to_str().ok()?.to_owned())));
+        let recorded = RECORDED_HEADERS.iter().filter_map(|name| {
+            let value = headers.get(*name)?.to_str().ok()?;
+            // An address may be signed.
+            let value = if *name == "location" { without_keys(value) } else { value.into() };
+            Some(((*name).to_owned(), value.into_owned()))
+        });
         call.answered(parts.status.as_u16(), recorded);
     }
     let (sender, receiver) = mpsc::channel(16);
