@@ -115,6 +115,18 @@ pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }
 
+/// An error, for a program without the feature `unicode-patterns` of evalsuite, about graders that need it.
+pub fn without_unicode_patterns(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
+    let what = "patterns with classes of Unicode (`\\d`, `\\w`, `\\s`, `\\b`, `\\p`), or that ignore case,";
+    let problem = |location: &Location| {
+        let problem = missing_feature(what, "unicode-patterns").at(location);
+        let help =
+            problem.help.clone().map(|help| format!("{help}; a list of characters, such as `[0-9]`, needs no feature"));
+        problem.help_if(help)
+    };
+    graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
 /// An error about `what`, for a program without a feature of evalsuite that it needs.
 pub fn missing_feature(what: &str, feature: &str) -> Diagnostic {
     let help = format!("`cargo add evalsuite --features {feature}`, with `--dev` if it is a dev-dependency");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
@@ -15,7 +16,7 @@ use crate::locate::suite_request::{self, suite_directory};
 use crate::locate::{includes, suite_search};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{say, stdout};
-use crate::writing::{explain, fixes};
+use crate::writing::{explain, feature_differences, fixes};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
@@ -32,6 +33,9 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     if suites.is_empty() {
         return Err(suite_request::no_suite_here()?);
     }
+    // Cargo takes longer than the check of most suites: it runs beside it.
+    let packages = if command.format == Format::Human { chosen.packages() } else { BTreeSet::new() };
+    let notes = thread::spawn(move || packages.iter().filter_map(|package| feature_note(package)).collect::<Vec<_>>());
     let mut found = check(&chosen)?;
     for _ in 0..MOST_FIXES {
         if !command.fix || fixes::apply(&found.diagnostics.clone().ungrouped(), &found.roots)? == 0 {
@@ -51,6 +55,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         writeln!(out, "{} in {}", render::summary(&diagnostics), chosen.described(tests)?)?;
     }
     out.flush()?;
+    let notes = notes.join().unwrap_or_default();
     for (suite, problems) in elsewhere {
         let suite = relative(&suite)?;
         let count = counted(problems, "problem");
@@ -66,8 +71,18 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     for call in &includes.unread {
         say!("note: cannot read the arguments of a call: {call}");
     }
+    for note in notes {
+        say!("{note}");
+    }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
     Ok(Exit::good_if(!failed))
+}
+
+/// What differs between the agent of a package and the agent in its tests, or why it is not known.
+fn feature_note(package: &Path) -> Option<String> {
+    feature_differences::note(package).unwrap_or_else(|error| {
+        Some(format!("note: the features of `cargo build` and `cargo test` were not compared: {error}"))
+    })
 }
 
 /// Checks all suites.
@@ -177,7 +192,7 @@ impl Found {
 
 /// Drops data beside what comes next, or not at all if the program ends before: of ten thousand cases it takes a sixth of the time.
 fn drop_beside(data: impl Send + 'static) {
-    std::thread::spawn(move || drop(data));
+    thread::spawn(move || drop(data));
 }
 
 /// The suites of the package or workspace around a directory, with their includes.
@@ -245,6 +260,15 @@ impl Chosen {
         let mut seen = BTreeSet::new();
         named.retain(|suite| seen.insert(suite.clone()));
         Ok(Self { suites: named, includes, cases })
+    }
+
+    /// The packages that include the suites; none if only some cases are checked.
+    fn packages(&self) -> BTreeSet<PathBuf> {
+        if !self.cases.is_empty() {
+            return BTreeSet::new();
+        }
+        let includes = self.suites.iter().flat_map(|suite| self.includes.of_suite(suite));
+        includes.map(|include| include.context.request.package_root.clone()).collect()
     }
 
     /// What was checked, in words.

@@ -18,10 +18,15 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
     }
     if let Some(facts) = &suite.code.facts {
         check_names(facts, &suite.module, reports);
-        let json_schema = registered_graders::without_json_schema(&facts.json_schemas);
-        let problem = json_schema.filter(|_| binding.has_tests());
-        let problem = problem.map(|problem| Problem::diagnostic(binding.span(), problem));
-        suite.code.feature_errors.extend(problem.map(|problem| ("__without_json_schema", problem)));
+        let missing = [
+            ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
+            ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
+        ];
+        for (feature, problem) in missing {
+            let problem = problem.filter(|_| binding.has_tests());
+            let problem = problem.map(|problem| (feature, Problem::diagnostic(binding.span(), problem)));
+            suite.code.feature_errors.extend(problem);
+        }
     }
     if let Some(problem) = use_targets_file(&mut suite, reports) {
         suite.code.feature_errors.push(("__without_cli_agents", problem));

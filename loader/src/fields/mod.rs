@@ -8,6 +8,7 @@ pub(crate) mod paths;
 pub(crate) mod pattern;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
+pub(crate) mod unicode_tables;
 mod values;
 pub(crate) mod vars;
 mod wrong_type;

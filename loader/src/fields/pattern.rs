@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, RegexBuilder};
 
 use crate::diagnostic::Code;
+use crate::fields::unicode_tables;
 
 /// Greatest weight of a pattern that is not compiled: a hundredth of what the regex engine accepts.
 const MAX_COST: usize = 4_000;
@@ -87,6 +88,9 @@ impl CompiledPatterns {
             if pattern.len() >= LONG {
                 self.valid().insert(key);
             }
+            return Ok(());
+        }
+        if !cfg!(feature = "unicode-patterns") && unicode_tables::needs_tables(pattern, flags) {
             return Ok(());
         }
         self.parse(pattern)?;

@@ -9,6 +9,7 @@ use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
 
 use super::suite_files::SuiteFiles;
 use crate::cases::requires;
+use crate::fields::unicode_tables;
 use crate::request::OtherCase;
 use crate::source::{Files, Span};
 use crate::suite::cross_check;
@@ -77,6 +78,13 @@ impl LoadedSuite {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
         json_schemas.map(|grader| grader.location.clone()).collect()
+    }
+
+    /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
+    pub fn unicode_patterns(&self) -> BTreeSet<Location> {
+        let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
+        let patterns = all.filter(|grader| unicode_tables::has_pattern_with_tables(grader));
+        patterns.map(|grader| grader.location.clone()).collect()
     }
 
     /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,

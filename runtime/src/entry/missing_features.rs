@@ -16,6 +16,22 @@ macro_rules! __without_json_schema {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `unicode-patterns`.
+#[cfg(feature = "unicode-patterns")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_unicode_patterns {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `unicode-patterns`.
+#[cfg(not(feature = "unicode-patterns"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_unicode_patterns {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to nothing: evalsuite has its feature `cli-agents`.
 #[cfg(feature = "cli-agents")]
 #[doc(hidden)]

@@ -23,7 +23,8 @@ pub struct TextList {
 /// Settings of `regex`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
 pub struct Regex {
-    /// The pattern, in the syntax of the crate `fancy-regex`.
+    /// The pattern, in the syntax of the crate `fancy-regex`. Classes of Unicode (`\d`, `\w`, `\s`, `\b`, `\p{…}`) and ignoring case need the
+    /// feature `unicode-patterns`: `cargo add --dev evalsuite --features unicode-patterns`. Without it, they are a compile error.
     #[key(NotEmpty, "'\\b19[.,]90\\b'", required)]
     #[key(codes(InvalidRegex, CheckedAtRunTime, LimitExceeded, ControlCharacter, GraderCannotFail, GraderCannotPass))]
     pub value: String,

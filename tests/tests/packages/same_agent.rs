@@ -7,7 +7,10 @@ use evalsuite_tests::http_service::serve;
 use evalsuite_tests::throwaway::{Package, suites, workspace};
 
 /// Features that evalsuite enables for crates that an agent may share with it, and why each is harmless.
-const ADDITIVE: &str = include_str!("additive_features.txt");
+const ADDITIVE: &str = include_str!("../../../cli/assets/additive_features.txt");
+
+/// The page with the features that are not harmless.
+const RUNS: &str = include_str!("../../../docs/runs.md");
 
 /// An agent that knows nothing of evalsuite. What it sends shows the order of keys and the last bits of numbers.
 const CLIENT: &str = r##"
@@ -101,59 +104,159 @@ fn an_agent_sends_the_same_bytes_under_test_as_in_production() {
     assert_eq!(under_test, in_production);
 }
 
-/// The features of each crate that a package gets through evalsuite.
-fn features() -> BTreeSet<(String, String)> {
-    let package = package("features");
-    package.write("build.rs", "fn main() {}\n").write("src/lib.rs", "");
-    let arguments =
-        ["tree", "--edges", "features,all", "--target", "x86_64-unknown-linux-gnu", "--prefix", "none", "--no-dedupe"];
+#[test]
+fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
+    let package = Package::new("same_pattern");
+    let path = |folder: &str| format!("{:?}", workspace().join(folder));
+    package
+        .write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"same_pattern\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                 [dependencies]\nregex = {{ version = \"1\", default-features = false, features = [\"std\"] }}\n\n\
+                 [dev-dependencies]\nevalsuite = {{ path = {} }}\n",
+                path("runtime"),
+            ),
+        )
+        .write("src/lib.rs", "pub fn problem() -> String { regex::Regex::new(r\"\\w+\").unwrap_err().to_string() }\n")
+        .write("src/main.rs", "fn main() { println!(\"{}\", same_pattern::problem()); }\n")
+        .write(
+            "suites/words/EVAL.yaml",
+            "tests:\n  - { id: word, input: hello, assertions: [{ type: contains, value: unicode-perl }] }\n",
+        )
+        .write(
+            "tests/evals.rs",
+            "fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {\n    \
+             Ok(same_pattern::problem())\n}\n\nevalsuite::include_eval_suite!(\"suites/words\", agent = agent);\n",
+        );
+    package.cargo(["run"]).run().succeeds("the agent runs").says("unicode-perl");
+    package.cargo(["test"]).run().succeeds("the case passes").says("words::word ... ok");
+    package.write(
+        "suites/words/EVAL.yaml",
+        "tests:\n  - { id: word, input: hello, assertions: [{ type: regex, value: '\\d' }] }\n",
+    );
+    let ran = package.cargo(["test"]).run().fails("the pattern needs a feature");
+    ran.says("[E079 missing-feature] patterns with classes of Unicode").says("need the feature `unicode-patterns` of evalsuite");
+}
+
+/// A feature of a crate.
+type Feature = (String, String);
+
+/// What a package gets through one of our crates with some of its features: the features of all crates.
+fn features(krate: &str, folder: &str, enabled: &[&str]) -> BTreeSet<Feature> {
+    let package = Package::new("features");
+    let path = workspace().join(folder);
+    let manifest = format!(
+        "[package]\nname = \"features\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\n{krate} = {{ path = {path:?}, features = {enabled:?} }}\n"
+    );
+    package.write("Cargo.toml", &manifest).write("src/lib.rs", "");
+    let targets = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
+    let arguments = ["tree", "--edges", "features,normal,no-proc-macro", "--prefix", "none", "--no-dedupe"];
+    let arguments = arguments.into_iter().chain(targets.into_iter().flat_map(|target| ["--target", target]));
     let tree = package.cargo(arguments).run().succeeds("cargo shows the tree");
     let feature = |line: &str| {
         let (krate, feature) = line.split_once(" feature \"")?;
         Some((krate.to_owned(), feature.split_once('"')?.0.to_owned()))
     };
-    tree.stdout.lines().filter_map(feature).filter(|(krate, _)| !krate.starts_with("evalsuite")).collect()
+    tree.stdout.lines().filter_map(feature).collect()
 }
 
-/// Crates and features of the list. Its lines are a crate and its features, below comments with the reason.
-fn listed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
-    let mut listed: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    let mut has_reason = false;
-    for line in ADDITIVE.lines().filter(|line| !line.is_empty()) {
-        has_reason |= line.starts_with('#');
-        if let Some((krate, features)) = line.split_once(": ").filter(|_| !line.starts_with('#')) {
-            assert!(has_reason, "expected a comment with the reason before `{line}`");
-            listed.entry(krate).or_default().extend(features.split_whitespace());
+/// The features of evalsuite.
+fn features_of_evalsuite() -> Vec<String> {
+    let manifest = std::fs::read_to_string(workspace().join("runtime/Cargo.toml")).unwrap();
+    let features = manifest.split_once("[features]\n").unwrap().1.split_once("\n[").unwrap().0;
+    let names = features.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    names.map(|(name, _)| name.to_owned()).filter(|name| name != "default").collect()
+}
+
+/// Whether a feature is in the list of those that change nothing. Its lines are a crate and its features, below comments with the reason.
+fn is_additive((krate, feature): &Feature) -> bool {
+    let is_in = |name: &str| {
+        let lines = ADDITIVE.lines().filter_map(|line| line.split_once(": ")).filter(|(line, _)| *line == name);
+        lines.flat_map(|(_, features)| features.split(' ')).any(|listed| match listed.strip_suffix('*') {
+            Some(prefix) => feature.starts_with(prefix),
+            None => listed == feature,
+        })
+    };
+    (is_in(krate) || is_in("*")) && !is_in(&format!("not {krate}"))
+}
+
+/// The features that docs/runs.md lists, by the feature of evalsuite that enables them.
+fn documented() -> BTreeMap<String, BTreeSet<Feature>> {
+    let table = RUNS.split_once("| feature of evalsuite |").unwrap().1.split_once("\n\n").unwrap().0;
+    let words = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let mut documented: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for row in table.lines().skip(2) {
+        let cells: Vec<Vec<String>> = row.split('|').map(words).collect();
+        let listed = documented.entry(cells[1][0].clone()).or_default();
+        for krate in &cells[2] {
+            listed.extend(cells[3].iter().map(|feature| (krate.clone(), feature.clone())));
         }
     }
-    listed
+    documented
 }
 
 #[test]
-fn every_feature_that_evalsuite_enables_is_known_to_be_additive() {
-    let (features, listed) = (features(), listed());
-    assert!(features.len() > 200, "expected cargo to list features: {features:?}");
-    let is_listed = |(krate, feature): &&(String, String)| {
-        [krate.as_str(), "*"].iter().any(|name| listed.get(name).is_some_and(|known| known.contains(feature.as_str())))
-    };
-    let unknown: Vec<String> = features
-        .iter()
-        .filter(|found| !is_listed(found))
-        .map(|(krate, feature)| format!("{krate}/{feature}"))
-        .collect();
-    assert!(
-        unknown.is_empty(),
-        "evalsuite enables features that tests/tests/packages/additive_features.txt does not list: {}\n\
-         An agent that has the crate gets the feature in its tests. Leave it out, or list it with the reason why the agent \
-         stays the same",
-        unknown.join(", ")
-    );
-    for (krate, feature) in
-        [("serde_json", "preserve_order"), ("serde_json", "float_roundtrip"), ("serde_json", "arbitrary_precision")]
-    {
+fn the_features_that_evalsuite_enables_are_documented_or_change_nothing() {
+    let documented = documented();
+    let features_of_evalsuite = features_of_evalsuite();
+    for feature in &features_of_evalsuite {
+        let found = features("evalsuite", "runtime", &[feature]);
+        assert!(found.len() > 50, "expected cargo to list features: {found:?}");
+        let is_enabled = |name: &str| found.contains(&("evalsuite".to_owned(), name.to_owned()));
+        let enabled = features_of_evalsuite.iter().filter(|name| is_enabled(name));
+        let listed: BTreeSet<Feature> = enabled.filter_map(|name| documented.get(name)).flatten().cloned().collect();
+        let ours = |(krate, _): &Feature| krate.starts_with("evalsuite");
+        let changing: BTreeSet<Feature> = found.iter().filter(|it| !ours(it) && !is_additive(it)).cloned().collect();
+        // A row may name several crates and features.
+        let listed: BTreeSet<Feature> = listed.intersection(&found).cloned().collect();
+        let (missing, extra): (Vec<_>, Vec<_>) =
+            (changing.difference(&listed).collect(), listed.difference(&changing).collect());
         assert!(
-            !features.contains(&(krate.to_owned(), feature.to_owned())),
-            "{krate}/{feature} changes what an agent sends"
+            missing.is_empty() && extra.is_empty(),
+            "the feature `{feature}` of evalsuite enables {missing:?}, which neither cli/assets/additive_features.txt nor the table in \
+             docs/runs.md lists; both list {extra:?}.\nAn agent that has the crate gets the feature in its tests. Leave it out, or list it \
+             with what changes"
         );
+    }
+    let mut all: BTreeSet<Feature> = BTreeSet::new();
+    for feature in &features_of_evalsuite {
+        all.extend(features("evalsuite", "runtime", &[feature]));
+    }
+    for (feature, listed) in &documented {
+        assert!(features_of_evalsuite.contains(feature), "docs/runs.md names a feature `{feature}` of evalsuite");
+        for krate in listed.iter().map(|(krate, _)| krate).collect::<BTreeSet<_>>() {
+            let is_found = listed.iter().any(|it| it.0 == *krate && all.contains(it));
+            assert!(is_found, "docs/runs.md lists features of `{krate}`, which evalsuite does not enable");
+        }
+    }
+}
+
+#[test]
+fn no_other_crate_of_ours_enables_a_feature_that_changes_an_agent() {
+    // The crates `evalsuite-report` and `evalsuite-convert` are those of the command line, and of no agent.
+    let crates = [
+        ("evalsuite-build", "build"),
+        ("evalsuite-diagnostics", "diagnostics"),
+        ("evalsuite-discovery", "discovery"),
+        ("evalsuite-dynamic", "dynamic"),
+        ("evalsuite-loader", "loader"),
+        ("evalsuite-records", "records"),
+        ("evalsuite-schema", "schema"),
+    ];
+    for (krate, folder) in crates {
+        let mut found = features(krate, folder, &[]);
+        found.retain(|it| !it.0.starts_with("evalsuite") && !is_additive(it));
+        assert!(found.is_empty(), "`{krate}` enables {found:?}");
+    }
+}
+
+#[test]
+fn every_additive_feature_has_a_reason() {
+    let mut has_reason = false;
+    for line in ADDITIVE.lines() {
+        has_reason = line.starts_with('#') || (has_reason && !line.is_empty());
+        assert!(line.is_empty() || has_reason, "expected a comment with the reason before `{line}`");
     }
 }

@@ -60,8 +60,8 @@ fn check(
     if origin.lists_graders {
         let registered = evals.registry().names();
         diagnostics.append(registered_graders::unknown(&registered, &loaded.user_graders, &loaded.files));
-        let missing_feature = loaded.suite.as_ref().and_then(missing_feature);
-        missing_feature.into_iter().chain(unused_graders).for_each(|problem| diagnostics.push(problem));
+        let missing_features = loaded.suite.as_ref().into_iter().flat_map(missing_features);
+        missing_features.chain(unused_graders).for_each(|problem| diagnostics.push(problem));
         diagnostics.sort();
     }
     diagnostics.retain(|found| found.severity() == Severity::Error || !origin.allow.contains(&found.code.name()));
@@ -81,9 +81,13 @@ fn check(
     }
 }
 
-/// The error about graders of a feature that this program does not have.
-fn missing_feature(suite: &LoadedSuite) -> Option<Diagnostic> {
-    if cfg!(feature = "json-schema") { None } else { registered_graders::without_json_schema(&suite.json_schemas()) }
+/// The errors about graders of features that this program does not have.
+fn missing_features(suite: &LoadedSuite) -> impl Iterator<Item = Diagnostic> {
+    let json_schema =
+        (!cfg!(feature = "json-schema")).then(|| registered_graders::without_json_schema(&suite.json_schemas()));
+    let unicode_patterns = (!cfg!(feature = "unicode-patterns"))
+        .then(|| registered_graders::without_unicode_patterns(&suite.unicode_patterns()));
+    json_schema.flatten().into_iter().chain(unicode_patterns.flatten())
 }
 
 /// Whether a warning was not shown when the suite was built.
