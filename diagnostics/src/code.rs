@@ -300,6 +300,8 @@ codes! {
     CurlyQuotes = "W026", "curly-quotes";
     /// The paths of two case files differ only in upper and lower case.
     NamesDifferInCase = "W027", "names-differ-in-case";
+    /// A limit is so low that it is probably written in another unit.
+    UnlikelyLimit = "W028", "unlikely-limit";
     /// A made-up result of an agent that did nothing passes a case (`cargo evalsuite probe`).
     PassesWithoutWork = "W030", "passes-without-work";
     /// A case that may pass without work also passes for an agent that acts (`cargo evalsuite probe`).

@@ -21,6 +21,7 @@ pub(crate) fn context(entry: &str, source_file: Option<&Path>) -> Result<Context
     let mut request = Request::new(entry, package_root);
     request.source_dir = source_dir.map(Path::to_path_buf);
     let mut context = Context::new(request);
+    context.source_file = source_file.map(Path::to_path_buf);
     context.cache = cache_location();
     context.deny_warnings = cargo_environment::warnings_are_denied()?;
     Ok(context)

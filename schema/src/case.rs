@@ -60,7 +60,7 @@ pub struct Case {
     /// What the case is about (tasks layout).
     pub description: Option<String>,
     /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it. In a case with
-    /// `assertions`, it is not graded unless one of them asks a judge.
+    /// `assertions`, its own or those of its suite, it is not graded unless one of them asks a judge.
     #[key(Text, "Approves the refund and states the amount.", old("expected_outcome"), by_hand)]
     pub criteria: Option<String>,
     /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a

@@ -4,6 +4,7 @@
 //! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
 mod judges;
+mod missing_agent;
 mod module_name;
 mod reports;
 mod suite_checks;
@@ -35,6 +36,8 @@ pub use tokens::{compile_error, warning};
 pub struct Context {
     /// Where the suite is.
     pub request: Request,
+    /// The source file with the call, in which an agent without a path has to be; `None` if it is not known.
+    pub source_file: Option<PathBuf>,
     /// Where the suite is stored for the next expansion, if anywhere.
     pub cache: Option<CacheLocation>,
     /// Whether warnings are errors, whatever the binding says.
@@ -48,7 +51,14 @@ pub struct Context {
 impl Context {
     /// A complete binding without a cache.
     pub fn new(request: Request) -> Self {
-        Self { request, cache: None, deny_warnings: false, all_graders_listed: true, all_judges_listed: true }
+        Self {
+            request,
+            source_file: None,
+            cache: None,
+            deny_warnings: false,
+            all_graders_listed: true,
+            all_judges_listed: true,
+        }
     }
 }
 

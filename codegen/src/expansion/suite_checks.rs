@@ -1,10 +1,12 @@
 //! The second phase: the binding checked against what the suite says.
 
+use std::fs;
+
 use evalsuite_diagnostics::SourceRange;
 use evalsuite_loader::{load_targets, registered_graders};
 
 use super::taken_suite::TakenSuite;
-use super::{Reports, judges, module_name, targets};
+use super::{Reports, judges, missing_agent, module_name, targets};
 use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
@@ -39,11 +41,18 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     let (binding, context) = (reports.binding, reports.context);
     let mut problems = targets::unknown(binding, facts);
     let is_by_name = matches!(binding.agent, Agent::ByName) && !targets::all_have_agents(binding, facts);
-    if is_by_name && let Err(name) = targets::agent_function(facts) {
-        let message = format!(
-            "the suite's `agent_name` is `{name}`, which is not a valid function name; name the agent: `agent = my_agent`"
-        );
-        problems.push(Problem::argument(binding.span(), message));
+    match targets::agent_function(facts) {
+        Err(name) if is_by_name => {
+            let message = format!(
+                "the suite's `agent_name` is `{name}`, which is not a valid function name; name the agent: `agent = my_agent`"
+            );
+            problems.push(Problem::argument(binding.span(), message));
+        }
+        Ok(function) if is_by_name => {
+            let source = context.source_file.as_ref().and_then(|file| fs::read_to_string(file).ok());
+            problems.extend(source.and_then(|source| missing_agent::problem(&source, &function, binding.span())));
+        }
+        _ => {}
     }
     problems.extend(module_name::hidden_paths(binding, module));
     if reports.is_valid {

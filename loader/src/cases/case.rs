@@ -138,6 +138,17 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     if !gradable && is_without_graders {
         let message = "nothing grades the case: it is skipped when it runs";
         d.report(Code::UngradedCase, node.span, message, "add a grader to `assertions`, or `criteria`");
+    } else if is_without_graders && let Some(entry) = written {
+        let (what, help) = match suite_graders.len() {
+            0 if criteria.is_none() => ("", ""),
+            0 => ("a judge grades the answer by `criteria`", "delete it, or add graders"),
+            1 => ("the suite's grader grades the case", OWN_GRADERS_ONLY),
+            _ => ("the suite's graders grade the case", OWN_GRADERS_ONLY),
+        };
+        if !what.is_empty() {
+            let message = format!("an empty list of {} has no effect: {what}", fields::label(entry));
+            d.report(Code::NoEffect, entry.key_span, message, help);
+        }
     } else if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
         let message = "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`";
         d.report(Code::NothingToGrade, node.span, message, "add `criteria` or `assertions`");
@@ -176,6 +187,10 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
 }
+
+/// What to write for a case without graders of its suite.
+const OWN_GRADERS_ONLY: &str =
+    "delete it; `execution: {skip_defaults: true}` leaves out what the suite gives its cases";
 
 fn messages(fields: &mut Fields<'_>, shared: Option<&Defaults>, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
     let entry = fields.get("input");

@@ -1,5 +1,7 @@
 //! `input`, `input_files` and messages.
 
+use std::collections::BTreeMap;
+
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
@@ -209,6 +211,11 @@ fn check_text(text: &str, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) ->
         let help = "write the value where it is used, or in `vars` of the case; `${{ NAME }}` is filled in from the environment";
         d.report(Code::UnknownTemplateVariable, node.span, message, help);
     }
+    for (written, name) in shell_variables(text) {
+        let message = format!("`{written}` is not filled in: the agent gets the text as it is written");
+        let help = format!("write `${{{{ {name} }}}}` for the environment variable `{name}`, or write the value");
+        d.report(Code::UnknownTemplateVariable, node.span, message, help);
+    }
     let Some(path) = text.trim().strip_prefix("file://") else { return Some(()) };
     if path.contains(char::is_whitespace) {
         return Some(());
@@ -218,6 +225,31 @@ fn check_text(text: &str, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) ->
         "write `input_files: [{path}]` beside `input`, or `{{type: file, value: {path}}}` in the `content` of a message"
     );
     fields::reject(Code::InvalidInput, node.span, message, help, d)
+}
+
+/// References to environment variables as a shell writes them, `${API_KEY}` and `$API_KEY`, with their names, each once. Code between
+/// backticks is meant as it is, and so is a `$` before a word without `_`, such as a price.
+fn shell_variables(text: &str) -> BTreeMap<&str, &str> {
+    let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let (mut backticks, mut counted) = (0, 0);
+    let found = text.match_indices('$').filter_map(|(start, _)| {
+        backticks += text[counted..start].matches('`').count();
+        counted = start;
+        let is_code = backticks % 2 == 1;
+        let after = &text[start + 1..];
+        let body = after.strip_prefix('{').unwrap_or(after);
+        let body = body.strip_prefix("env:").or_else(|| body.strip_prefix("env.")).unwrap_or(body);
+        let name = &body[..body.bytes().take_while(is_part).count()];
+        let (rest, in_braces) = (&body[name.len()..], after.starts_with('{'));
+        let is_name = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+        let is_whole = match in_braces {
+            true => rest.starts_with('}'),
+            false => name.contains('_') && !rest.starts_with(|next: char| next.is_alphanumeric()) && body == after,
+        };
+        let length = text.len() - rest.len() - start + usize::from(in_braces);
+        (!is_code && is_name && is_whole).then(|| (&text[start..start + length], name))
+    });
+    found.collect()
 }
 
 fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {

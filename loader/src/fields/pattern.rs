@@ -49,21 +49,29 @@ pub(crate) struct CompiledPatterns {
 pub(crate) struct PatternProblem {
     pub(crate) code: Code,
     pub(crate) message: String,
+    /// The byte of the pattern where it is, if it is at one.
+    pub(crate) offset: Option<usize>,
 }
 
 impl PatternProblem {
-    fn invalid(problem: &str) -> Self {
-        Self { code: Code::InvalidRegex, message: format!("the pattern does not compile: {problem}") }
+    fn invalid(problem: &str, offset: Option<usize>) -> Self {
+        Self { code: Code::InvalidRegex, message: format!("the pattern does not compile: {problem}"), offset }
     }
 
     fn too_long() -> Self {
         let message = format!("the pattern is longer than {} KiB", MAX_LENGTH >> 10);
-        Self { code: Code::LimitExceeded, message }
+        Self { code: Code::LimitExceeded, message, offset: None }
     }
 
     fn too_many() -> Self {
         let message = "the patterns of this suite are too large to be checked".to_owned();
-        Self { code: Code::LimitExceeded, message }
+        Self { code: Code::LimitExceeded, message, offset: None }
+    }
+
+    /// The problem with its place in the pattern, for who cannot point at it.
+    pub(crate) fn message_with_offset(&self) -> String {
+        let place = self.offset.map(|offset| format!(" at offset {offset}")).unwrap_or_default();
+        format!("{}{place}", self.message)
     }
 
     /// What to do about it; `otherwise` about one that is invalid.
@@ -95,7 +103,7 @@ impl CompiledPatterns {
         }
         self.parse(pattern)?;
         let Some(weight) = weight(pattern) else {
-            return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters")));
+            return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters"), None));
         };
         // Held while it is compiled: threads that check the same pattern count it once.
         let mut valid = self.valid();
@@ -111,7 +119,7 @@ impl CompiledPatterns {
             .multi_line(flags.contains('m'))
             .dot_matches_new_line(flags.contains('s'))
             .verbose_mode(flags.contains('x'));
-        builder.build().map_err(|error| PatternProblem::invalid(&explain(pattern, &error)))?;
+        builder.build().map_err(|error| PatternProblem::invalid(&explain(pattern, &error), fault(pattern, &error)))?;
         valid.insert(key);
         Ok(())
     }
@@ -131,18 +139,71 @@ fn explain(pattern: &str, error: &Error) -> String {
     match error {
         // The parser stops at a surplus parenthesis without naming it.
         Error::ParseError(position, _) if pattern.get(*position..).is_some_and(|rest| rest.starts_with(')')) => {
-            format!("closing parenthesis without opening parenthesis at offset {position}")
+            "closing parenthesis without opening parenthesis".to_owned()
         }
-        Error::ParseError(position, ParseError::GeneralParseError(problem)) => {
-            format!("{} at offset {position}", lower_first(problem))
-        }
-        Error::ParseError(position, problem) => format!("{} at offset {position}", lower_first(&problem.to_string())),
+        Error::ParseError(_, ParseError::GeneralParseError(problem)) => lower_first(problem),
+        Error::ParseError(_, problem) => lower_first(&problem.to_string()),
         Error::CompileError(problem) => match problem.as_ref() {
             CompileError::InnerError(problem) => innermost(problem),
             other => lower_first(&other.to_string()),
         },
         other => other.to_string(),
     }
+}
+
+/// The byte of a pattern that an error is about. Where the parser stops at the end, that is what was not closed.
+fn fault(pattern: &str, error: &Error) -> Option<usize> {
+    let offset = match error {
+        Error::ParseError(position, _) => *position,
+        Error::CompileError(problem) => match problem.as_ref() {
+            CompileError::InnerError(problem) => return drawn_fault(pattern, problem),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    if offset < pattern.len() {
+        return Some(offset);
+    }
+    opened(pattern).or_else(|| pattern.char_indices().next_back().map(|(last, _)| last))
+}
+
+/// The last bracket or parenthesis that a pattern does not close.
+fn opened(pattern: &str) -> Option<usize> {
+    let (mut open, mut class) = (Vec::new(), None);
+    let mut characters = pattern.char_indices();
+    while let Some((index, character)) = characters.next() {
+        match (character, class) {
+            ('\\', _) => drop(characters.next()),
+            (']', Some(start)) if index > start + 1 => class = None,
+            ('[', None) => class = Some(index),
+            ('(', None) => open.push(index),
+            (')', None) => drop(open.pop()),
+            _ => {}
+        }
+    }
+    class.or(open.pop())
+}
+
+/// What the regex engine draws a caret below, in a line of its explanation after the part of the pattern that it was given.
+fn drawn_fault(pattern: &str, mut error: &dyn std::error::Error) -> Option<usize> {
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    let text = error.to_string();
+    let mut lines = text.lines();
+    let (mut part, mut carets) = ("", "");
+    while carets.is_empty() {
+        let line = lines.next()?;
+        match line.trim_start().starts_with('^') {
+            true => carets = line,
+            false => part = line,
+        }
+    }
+    let indent = part.len() - part.trim_start().len();
+    let column = carets.chars().take_while(|character| *character == ' ').count().checked_sub(indent)?;
+    let part = part.trim_start();
+    let (start, _) = pattern.match_indices(part).next().filter(|_| pattern.matches(part).count() == 1)?;
+    Some(start + part.char_indices().nth(column)?.0)
 }
 
 /// The explanation at the end of a chain of causes. Explanations of the regex engine draw the pattern before they state
@@ -281,7 +342,7 @@ mod tests {
     use crate::diagnostic::Code;
 
     fn check(pattern: &str, flags: &str) -> Result<(), String> {
-        CompiledPatterns::default().check(pattern, flags).map_err(|problem| problem.message)
+        CompiledPatterns::default().check(pattern, flags).map_err(|problem| problem.message_with_offset())
     }
 
     /// Pieces from which patterns are put together, good and bad ones.

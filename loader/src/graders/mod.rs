@@ -125,6 +125,7 @@ type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 const RULES: &[(&str, Check)] = &[
     ("regex", text::regex),
     ("similar", text::similar),
+    ("latency", latency),
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),
     ("token-usage", |rules, d| needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
@@ -141,6 +142,19 @@ const RULES: &[(&str, Check)] = &[
     ("rubric", |rules, d| judge::criteria_under("rubrics", rules, d)),
     ("compare", judge::compare),
 ];
+
+/// Shortest limit of a duration that is not taken for seconds, in milliseconds: no model answers faster.
+const SHORTEST_LATENCY: f64 = 100.0;
+
+/// A limit that is not meant in milliseconds.
+fn latency(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let Some(entry) = rules.fields.written(rules.fields.key("threshold")) else { return };
+    let Some(limit) = entry.value.as_f64().filter(|limit| (0.0..SHORTEST_LATENCY).contains(limit)) else { return };
+    let message = format!("`threshold` is in milliseconds: no model answers in {limit} ms");
+    let help =
+        format!("if seconds are meant, write `threshold: {}`; an agent without a model may be so fast", limit * 1000.0);
+    d.report(Code::UnlikelyLimit, entry.value.span, message, help);
+}
 
 /// There is at least one limit; a tolerance alone checks nothing.
 fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {

@@ -54,7 +54,11 @@ pub(super) fn is_pattern(text: &str, flags: &str, node: &Node, cx: GraderContext
     let checked = cx.scope.shared.patterns.check(text, flags);
     if let Err(problem) = &checked {
         let help = problem.help("patterns have the syntax of the crate `fancy-regex`");
-        d.report(problem.code, node.span, &problem.message, help);
+        let span = problem.offset.map(|offset| cx.scope.files.character_of(node.span, text, offset));
+        match span.filter(|span| *span != node.span) {
+            Some(character) => d.report(problem.code, character, &problem.message, help),
+            None => d.report(problem.code, node.span, problem.message_with_offset(), help),
+        }
     }
     checked.is_ok()
 }

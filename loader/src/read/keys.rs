@@ -8,14 +8,28 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 /// Mappings up to this size are compared key by key, larger ones through an index.
 const SMALL: usize = 16;
 
+/// A key that each item of a list of graders has: a mapping with two of them is two graders in one item.
+const ITEM_KEY: &str = "type";
+
 /// Reports keys that were written before and keeps the first of each.
 pub(super) fn drop_repeated(entries: &mut Vec<Entry>, d: &mut Diagnostics) {
     let repeats = if entries.len() <= SMALL { repeats_of_few(entries) } else { repeats_of_many(entries) };
+    // What follows a second type belongs to a second item.
+    let second_item = repeats.iter().map(|&(_, again)| again).find(|again| entries[*again].key == ITEM_KEY);
     for &(first, again) in &repeats {
+        if second_item.is_some_and(|second| again > second) && entries[again].key != ITEM_KEY {
+            continue;
+        }
         let (first, again) = (&entries[first], &entries[again]);
         let message = format!("key `{}` given twice", again.key);
         let problem = Diagnostic::new(Code::DuplicateKey, message).at(again.key_span);
-        d.push(problem.related(first.key_span, "first given here").help("keep one"));
+        let is_in_one_line = first.key_span.start().line == again.key_span.start().line;
+        let help = match again.key.as_str() {
+            ITEM_KEY if is_in_one_line => "keep one; for two items, write each in its own braces: `{ … }, { … }`",
+            ITEM_KEY => "keep one; for two items of a list, start the second with `-`",
+            _ => "keep one",
+        };
+        d.push(problem.related(first.key_span, "first given here").help(help));
     }
     if !repeats.is_empty() {
         let mut repeats = repeats.iter().map(|&(_, again)| again).peekable();

@@ -2,6 +2,7 @@
 
 mod line_index;
 pub(crate) mod plain_file;
+mod written_text;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,22 @@ pub(crate) fn position_after(text: &str, start: Position) -> Position {
         }
     }
     position
+}
+
+/// The byte of a text at a position.
+fn byte_at(text: &str, wanted: Position) -> Option<usize> {
+    let mut position = Position::START;
+    let mut characters = text.char_indices().peekable();
+    while position != wanted {
+        let (_, character) = characters.next()?;
+        let is_followed = characters.peek().is_some_and(|(_, next)| *next == '\n');
+        if character == '\n' || character == '\r' && !is_followed {
+            position = Position { line: position.line + 1, column: 1 };
+        } else {
+            position.column += 1;
+        }
+    }
+    Some(characters.peek().map_or(text.len(), |(byte, _)| *byte))
 }
 
 /// A file known to [`Files`].
@@ -224,6 +241,17 @@ impl Files {
 
     pub(crate) fn line_index(&self, file: FileId) -> Option<LineIndex> {
         self.text(&self.get(file)).map(LineIndex::new)
+    }
+
+    /// The character at a byte of `text`, which a file has at `span`; all of it if the text is not written there as it is.
+    pub(crate) fn character_of(&self, span: Span, text: &str, offset: usize) -> Span {
+        let position = || {
+            let (start, end) = span.range?;
+            let file = self.text(&self.get(span.file))?;
+            let raw = file.get(byte_at(&file, start)?..byte_at(&file, end)?)?;
+            written_text::position_of(raw, start, text, offset)
+        };
+        position().map_or(span, |position| Span::character(span.file, position))
     }
 
     /// Every file that was looked at, in no particular order.

@@ -52,9 +52,24 @@ fn a_missing_or_unsuitable_agent_is_one_compile_error_that_says_what_an_agent_is
             "",
             "",
             &[
-                "cannot find value `echo` in module `include_eval_suite_needs_this_function_or_the_argument_agent__by_task`",
+                "cannot find the agent: this file has no function `echo`",
+                "help: write it: `async fn echo(trial: &mut Trial<'_>) -> Result<String, BoxError>`",
                 "--> tests/missing.rs:1:32",
             ][..],
+        ),
+        (
+            "other_name",
+            "",
+            "fn respond(_: &mut evalsuite::Trial<'_>) -> Result<String, String> { Err(String::new()) }",
+            &["this file has no function `echo`", "help: here is `respond`: write `agent = respond`"],
+        ),
+        (
+            "missing_with_glob",
+            "",
+            "mod agents {}\nuse agents::*;",
+            &[
+                "cannot find value `echo` in module `include_eval_suite_needs_this_function_or_the_argument_agent__by_task`",
+            ],
         ),
         ("number", ", agent = 5", "", &["expected a path", "as agent, found `5`"]),
         (

@@ -136,7 +136,8 @@ fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
         "tests:\n  - { id: word, input: hello, assertions: [{ type: regex, value: '\\d' }] }\n",
     );
     let ran = package.cargo(["test"]).run().fails("the pattern needs a feature");
-    ran.says("[E079 missing-feature] patterns with classes of Unicode").says("need the feature `unicode-patterns` of evalsuite");
+    ran.says("[E079 missing-feature] patterns with classes of Unicode")
+        .says("need the feature `unicode-patterns` of evalsuite");
 }
 
 /// A feature of a crate.

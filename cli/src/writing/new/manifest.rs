@@ -1,8 +1,10 @@
 //! `Cargo.toml` with further dependencies; everything else in it stays as it is.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use evalsuite_discovery::with_slashes;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::changes::Changes;
@@ -40,6 +42,10 @@ impl Manifest {
         Ok(Self { path, document, added: Vec::new() })
     }
 
+    fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
     /// The path of the build script relative to the package.
     pub(super) fn build_script(&self) -> Result<&str> {
         match self.document.get("package").and_then(|package| package.get("build")).map(Item::as_value) {
@@ -50,6 +56,19 @@ impl Manifest {
             )),
             _ => Ok("build.rs"),
         }
+    }
+
+    /// The names of the crates that tests of the package see: its own, those of its dependencies, and those of the standard library.
+    pub(super) fn crates(&self) -> BTreeSet<String> {
+        let named =
+            |table: &str| self.document.get(table).and_then(|table| table.get("name")?.as_str().map(str::to_owned));
+        let own = named("lib").or_else(|| named("package"));
+        let tables = ["dependencies", "dev-dependencies"]
+            .into_iter()
+            .filter_map(|name| self.document.get(name)?.as_table_like());
+        let dependencies = tables.flat_map(|table| table.iter().map(|(name, _)| name.to_owned()));
+        let standard = ["alloc", "core", "proc_macro", "std", "test"].map(str::to_owned);
+        own.into_iter().chain(dependencies).chain(standard).map(|name| name.replace('-', "_")).collect()
     }
 
     /// Adds what tests of suites need, unless it is there under any name.
@@ -68,7 +87,7 @@ impl Manifest {
             let value = match source {
                 CrateSource::Published | CrateSource::OwnClone(_) if inherited.is_some() => inline("workspace", true),
                 CrateSource::Clone(directory) | CrateSource::OwnClone(directory) => {
-                    inline("path", directory.join(folder).display().to_string())
+                    inline("path", with_slashes(&relative_path(self.directory(), &directory.join(folder))))
                 }
                 CrateSource::Published => Value::from(env!("CARGO_PKG_VERSION")),
             };
@@ -108,6 +127,17 @@ impl Manifest {
             changes.edit(self.path, self.document.to_string(), self.added.join(", "));
         }
     }
+}
+
+/// The path of a directory from another one; the whole path if they have only the root of the file system in common.
+fn relative_path(from: &Path, to: &Path) -> PathBuf {
+    let common = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
+    let is_below_root = from.components().take(common).any(|part| matches!(part, Component::Normal(_)));
+    if !is_below_root {
+        return to.to_owned();
+    }
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
 }
 
 fn inline(key: &str, value: impl Into<Value>) -> Value {

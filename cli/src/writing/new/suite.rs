@@ -101,6 +101,14 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
                 changes.create(file, text.replace("{name}", &name).replace("{test}", &test));
             }
         }
+        // A module of the name of a crate would hide the crate.
+        let module = name.replace('-', "_");
+        let name_argument = if package.manifest.crates().contains(&module) {
+            format!(", name = {module}_suite")
+        } else {
+            String::new()
+        };
+        let test_text = test_text.replace("{arguments}", &name_argument);
         changes.create(root.join(&test), test_text.replace("{path}", path).replace("{name}", &name));
         let tracked = path.rsplit_once('/').map_or(path.as_str(), |(above, _)| above);
         add_build_script(&mut changes, &root.join(package.manifest.build_script()?), tracked)?;

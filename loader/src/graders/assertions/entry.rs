@@ -116,6 +116,11 @@ fn type_as_key(node: &Node) -> Option<Diagnostic> {
     let problem =
         Diagnostic::new(Code::MissingGraderSetting, format!("`{}` is a type of graders, not a key", entry.key));
     let problem = problem.at(entry.key_span);
+    let all = node.as_mapping()?.iter().filter(|entry| graders::built_in(&entry.key).is_some());
+    let items: Vec<String> = all.map(|entry| format!("`- type: {}`", entry.key)).collect();
+    if items.len() > 1 {
+        return Some(problem.help(format!("write an item of the list for each grader: {}", items.join(", "))));
+    }
     if table.keys.iter().all(|key| key.name != "value") {
         return Some(problem.help(format!("write `type: {}`, and its settings next to it", table.id)));
     }

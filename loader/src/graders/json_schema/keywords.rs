@@ -274,7 +274,7 @@ impl SchemaCheck<'_, '_> {
             let is_limit = problem.code == Code::LimitExceeded;
             let code = if is_limit { problem.code } else { Code::InvalidJsonSchema };
             let help = problem.help(help);
-            self.d.report(code, place, problem.message, help);
+            self.d.report(code, place, problem.message_with_offset(), help);
         }
     }
 
