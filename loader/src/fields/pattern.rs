@@ -202,7 +202,10 @@ fn drawn_fault(pattern: &str, mut error: &dyn std::error::Error) -> Option<usize
     let indent = part.len() - part.trim_start().len();
     let column = carets.chars().take_while(|character| *character == ' ').count().checked_sub(indent)?;
     let part = part.trim_start();
-    let (start, _) = pattern.match_indices(part).next().filter(|_| pattern.matches(part).count() == 1)?;
+    // The names of properties are drawn in small letters.
+    let (in_small, part_in_small) = (pattern.to_ascii_lowercase(), part.to_ascii_lowercase());
+    let mut places = in_small.match_indices(&part_in_small);
+    let (start, _) = places.next().filter(|_| places.next().is_none())?;
     Some(start + part.char_indices().nth(column)?.0)
 }
 
@@ -427,11 +430,14 @@ mod tests {
     #[test]
     fn problems_are_explained() {
         let table = [
-            ("(", "opening parenthesis without closing parenthesis at offset 1"),
+            ("(", "opening parenthesis without closing parenthesis at offset 0"),
             ("a)", "closing parenthesis without opening parenthesis at offset 1"),
-            ("[a", "invalid character class at offset 2"),
+            ("[a", "invalid character class at offset 0"),
             (r"(a)\2", "invalid back reference to group 2"),
-            (r"\p{Foo}", "Unicode property not found"),
+            (r"\p{Foo}", "Unicode property not found at offset 0"),
+            (r"é(a[z-a])", "invalid character class range, the start must be <= the end at offset 5"),
+            ("a(b)(c[)]", "opening parenthesis without closing parenthesis at offset 4"),
+            (r"a\(b(c", "opening parenthesis without closing parenthesis at offset 5"),
         ];
         for (pattern, expected) in table {
             let problem = check(pattern, "").expect_err(pattern);

@@ -84,6 +84,8 @@ pub(crate) fn compare(
                 && found.file == expected.file
                 && match place {
                     (line, 0) => found.line == line,
+                    // It is at the fault in the pattern.
+                    (line, _) if found.code == Code::InvalidRegex => found.line == line,
                     (line, column) => found.line == line && found.column == column,
                 }
         };
@@ -100,9 +102,9 @@ pub(crate) fn compare(
     }
 }
 
-/// Whether valid suites have this warning: the generator puts graders together without regard to who judges the criteria.
+/// Whether valid suites have this warning: the generator puts graders together without regard to who judges the criteria, and any limits.
 pub(crate) fn may_be_anywhere(code: Code) -> bool {
-    code == Code::UnjudgedCriteria
+    matches!(code, Code::UnjudgedCriteria | Code::UnlikelyLimit)
 }
 
 /// Line and column; 0 and 0 for a file as a whole, column 0 where it does not matter.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
 pub struct Latency {
     /// Longest duration that passes.
-    #[key(Number(&NOT_NEGATIVE), "5000", required, unit = "milliseconds")]
+    #[key(Number(&NOT_NEGATIVE), "5000", required, unit = "milliseconds", codes(UnlikelyLimit))]
     pub threshold: f64,
 }
 

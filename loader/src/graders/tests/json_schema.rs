@@ -89,7 +89,7 @@ fn mistakes_have_their_place_and_are_reported_once() {
         ("multipleOf: 0", &["1:13 E076 `multipleOf` must be a number above 0, found 0"]),
         (
             "pattern: '('",
-            &["1:10 E076 the pattern does not compile: opening parenthesis without closing parenthesis at offset 1"],
+            &["1:10 E076 the pattern does not compile: opening parenthesis without closing parenthesis at offset 0"],
         ),
         ("format: datetime", &["1:9 E076 unknown format `datetime`"]),
         ("format: int32", &[]),

@@ -85,7 +85,7 @@ fn patterns_and_flags_are_checked() {
     check(&[
         (
             "{type: regex, value: '('}",
-            &["1:24 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 1"],
+            &["1:24 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 0"],
         ),
         (
             "{type: regex, value: a, flags: iiv}",
@@ -93,7 +93,7 @@ fn patterns_and_flags_are_checked() {
         ),
         (
             "{type: regex, value: 'a b ( # c', flags: x}",
-            &["1:24 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 9"],
+            &["1:24 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 4"],
         ),
         (
             "{type: regex, value: '${{ PATTERN }}('}",
@@ -118,7 +118,7 @@ fn a_transform_is_a_list_of_words_and_objects() {
     check(&[
         (
             "{type: is-json, transform: [{replace: '(', with: x}]}",
-            &["1:41 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 1"],
+            &["1:41 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 0"],
         ),
         (
             "{type: is-json, transform: [{replace: '${{ P }}'}]}",

@@ -33,6 +33,8 @@ fn inputs(breaks: &mut Breaks<'_>) {
             let has_variables = case.node.tag == "case" && case.node.get("vars").is_some();
             let code = if has_variables { Code::UnknownVariable } else { Code::UnknownTemplateVariable };
             breaks.replace(code, "an input that nothing fills in", &site, unfilled);
+            let shell = text("Use ${API_KEY} for order 7.");
+            breaks.replace(Code::UnknownTemplateVariable, "a variable of the shell in an input", &site, shell);
         } else if case.node.tag == "case" && case.node.get("input_files").is_none() {
             let files = node_list([crate::tree::file("_shared/brief.md")]);
             breaks.insert(Code::InputFilesWithMessages, "files beside messages", &case, "input_files", files);

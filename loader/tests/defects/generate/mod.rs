@@ -72,7 +72,7 @@ const SENTENCES: &[&str] = &[
     "Zusage für die Bestellung № 1182 – höflich",
     "first line\nsecond line",
     "it's \"quoted\" twice",
-    "🦀 {{ 1 }} and ${X} stay as they are",
+    "🦀 {{ 1 }} and ${x} stay as they are",
     "yes",
     "2024-05-01",
     "- not a list, [not a list], {not: a mapping}",

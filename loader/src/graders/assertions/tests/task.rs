@@ -58,7 +58,7 @@ fn bad_entries_are_errors() {
             "1:22 E052 missing key `value` in `contains`",
             "1:5 E021 missing key `name` in a grader",
             "1:90 E019 unknown key `weight` in `contains`",
-            "2:103 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 9",
+            "2:103 E053 the pattern does not compile: opening parenthesis without closing parenthesis at offset 8",
             "2:28 E020 `config` must be a mapping, found a list",
             "2:51 E019 unknown key `weight` in a grader",
         ]

@@ -128,6 +128,15 @@ fn limits(breaks: &mut Breaks<'_>) {
         "max_duration_ms",
         "target_exploration_ratio",
     ];
+    for grader in breaks.sites() {
+        if grader.node.get("type").and_then(Node::text) != Some("latency") {
+            continue;
+        }
+        if let Some((index, _)) = grader.node.find("threshold") {
+            let site = Site { path: join(&grader.path, index), ..grader.clone() };
+            breaks.replace(Code::UnlikelyLimit, "seconds", &site, number("0.5"));
+        }
+    }
     for site in breaks.tagged("only limit") {
         let Some(grader) = breaks.around(&site) else { continue };
         breaks.remove(Code::MissingGraderSetting, "a grader without limits", &grader, &limits);

@@ -1,0 +1,3 @@
+evalsuite::include_eval_suite!("./suite", agent = none);
+
+fn main() {}
