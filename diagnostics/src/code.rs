@@ -302,6 +302,8 @@ codes! {
     NamesDifferInCase = "W027", "names-differ-in-case";
     /// A limit is so low that it is probably written in another unit.
     UnlikelyLimit = "W028", "unlikely-limit";
+    /// No agent has called a tool that a grader names, and no other grader names it (`cargo evalsuite check`, after a run).
+    UncalledTool = "W029", "uncalled-tool";
     /// A made-up result of an agent that did nothing passes a case (`cargo evalsuite probe`).
     PassesWithoutWork = "W030", "passes-without-work";
     /// A case that may pass without work also passes for an agent that acts (`cargo evalsuite probe`).

@@ -1,5 +1,6 @@
 //! From the arguments of a call to its tokens.
 
+use std::io::Write;
 use std::path::Path;
 
 use evalsuite_codegen::arguments::Arguments;
@@ -35,7 +36,7 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
         return compile_error(&Problem::argument(literal.span(), MISPLACED.to_owned()));
     }
     let expansion = expansion::expand(binding, &context, problems);
-    let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).map(expansion::warning);
+    let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).filter_map(warning);
     let trackers = trackers(&expansion);
     let module = &expansion.module;
     let second = around.is_second(module, &tokens).then(|| {
@@ -51,6 +52,20 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
         }
     };
     quote!(#guard #(#warnings)* #code #trackers)
+}
+
+/// Warns in the stream in which cargo reads warnings, else returns code for which rustc warns.
+fn warning(problem: &Problem) -> Option<TokenStream> {
+    let Some(line) = expansion::compiler_message(problem, &rustc_arguments()) else {
+        return Some(expansion::warning(problem));
+    };
+    // With its end, in one call: the compiler writes lines from other threads.
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).is_err().then(|| expansion::warning(problem))
+}
+
+/// The arguments of the compiler; those of a language server are others.
+fn rustc_arguments() -> Vec<String> {
+    std::env::args_os().filter_map(|argument| argument.into_string().ok()).collect()
 }
 
 const MISPLACED: &str = "`include_eval_suite!` makes a module of tests; write it outside of functions and expressions";
@@ -94,7 +109,7 @@ fn hidden_crate(module: &str, entry: &LitStr, around: &Surroundings) -> Option<P
 /// Whether the package, or a crate that rustc was given, has this name.
 fn is_crate(name: &str) -> bool {
     let of_package = std::env::var("CARGO_PKG_NAME").is_ok_and(|package| package.replace('-', "_") == name);
-    let arguments: Vec<String> = std::env::args_os().filter_map(|argument| argument.into_string().ok()).collect();
+    let arguments = rustc_arguments();
     let is_given = |argument: &String| {
         argument.split_once('=').is_some_and(|(given, _)| given.rsplit(':').next().is_some_and(|given| given == name))
     };

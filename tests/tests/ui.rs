@@ -26,6 +26,7 @@ const NOT_IN_A_BUILD: &[Code] = &[
     Code::VacuousGrader,
     Code::ImpossibleGrader,
     Code::OnlyLimits,
+    Code::UncalledTool,
 ];
 
 /// Diagnostics of the macro, which knows the agent, the registered graders, the targets file and the generated code. A load of the

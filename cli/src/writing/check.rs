@@ -16,7 +16,7 @@ use crate::locate::suite_request::{self, suite_directory};
 use crate::locate::{includes, suite_search};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{say, stdout};
-use crate::writing::{explain, feature_differences, fixes};
+use crate::writing::{explain, feature_differences, fixes, tool_names};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
@@ -92,7 +92,7 @@ fn check(chosen: &Chosen) -> Result<Found> {
     for suite in suites {
         let request = suite_request::request(suite)?;
         let root = request.workspace_root.clone();
-        let mut problems = found.check_suite(suite, request, includes);
+        let mut problems = found.check_suite(suite, request, includes)?;
         if let Some(cases) = cases.get(suite) {
             problems = found.leave_out_other_cases(problems, suite, cases, &root);
         }
@@ -160,7 +160,7 @@ impl Found {
     }
 
     /// Checks a suite as the compiler does for each of its includes; without one, the suite and what it names in a targets file.
-    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) -> Diagnostics {
+    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) -> Result<Diagnostics> {
         let mut all = Diagnostics::new();
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
@@ -169,6 +169,7 @@ impl Found {
             all.append(diagnostics.grouped());
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
+                all.append(tool_names::uncalled(suite, &request, loaded)?);
                 if let Some(file) = targets_file(suite, &request) {
                     let names = loaded.targets_file_entries().into_iter().map(str::to_owned);
                     self.targets_files.entry(file).or_insert((request, BTreeSet::new())).1.extend(names);
@@ -178,7 +179,10 @@ impl Found {
         }
         for include in includes {
             let (problems, loaded) = expansion::check(include.binding.clone(), &include.context);
-            self.tests += loaded.as_ref().map_or(0, |loaded| loaded.tests.len());
+            if let Some(loaded) = &loaded {
+                self.tests += loaded.tests.len();
+                all.append(tool_names::uncalled(suite, &include.context.request, loaded)?);
+            }
             drop_beside(loaded);
             for problem in problems {
                 self.is_denied |= problem.is_error();
@@ -186,7 +190,7 @@ impl Found {
                 all.append(problem.as_diagnostic().cloned().into_iter().collect());
             }
         }
-        all
+        Ok(all)
     }
 }
 

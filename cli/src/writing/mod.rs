@@ -7,3 +7,4 @@ mod feature_differences;
 pub(crate) mod fixes;
 pub(crate) mod new;
 pub(crate) mod saved_cases;
+mod tool_names;

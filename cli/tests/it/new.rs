@@ -207,6 +207,42 @@ fn a_suite_gets_a_name_that_check_accepts() {
 }
 
 #[test]
+fn a_suite_that_would_hide_a_crate_gets_another_module() {
+    let names = [
+        ("shop-agent", ", name = shop_agent_suite"),
+        ("evalsuite-build", ""),
+        ("serde", ", name = serde_suite"),
+        ("orders-client", ", name = orders_client_suite"),
+        ("std", ", name = std_suite"),
+        ("refunds", ""),
+    ];
+    for (name, arguments) in names {
+        let package = package();
+        let manifest = "[package]\nname = \"shop-agent\"\nedition = \"2024\"\n\n[dependencies]\nserde = \"1\"\n\n\
+                        [dev-dependencies]\norders-client = { path = \"../orders\" }\n";
+        package.write("Cargo.toml", manifest);
+        let output = package.run(&["new", "suite", name, "--layout", "cases"]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}: {}", output.out);
+        let test = read(&package, &format!("tests/{}.rs", name.replace('-', "_")));
+        let call = format!("include_eval_suite!(\"suites/{name}\"{arguments});\n");
+        assert!(test.contains(&call), "expected {call:?} in\n{test}");
+    }
+}
+
+#[test]
+fn a_clone_beside_the_package_is_named_by_a_relative_path() {
+    let package = package();
+    package.write("agents/shop/Cargo.toml", "[package]\nname = \"shop\"\nedition = \"2024\"\n");
+    package.write("agents/shop/src/lib.rs", "");
+    package.write("evalsuite/runtime/Cargo.toml", "[package]\nname = \"evalsuite\"\n");
+    let output =
+        package.run_in("agents/shop", &["new", "suite", "basics", "--layout", "cases", "--crates", "../../evalsuite"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    let manifest = read(&package, "agents/shop/Cargo.toml");
+    assert!(manifest.contains("evalsuite = { path = \"../../evalsuite/runtime\" }"), "{manifest}");
+}
+
+#[test]
 fn files_that_are_there_are_not_overwritten_without_force() {
     let package = package();
     package.write("tests/shop.rs", "// mine\n");

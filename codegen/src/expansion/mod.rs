@@ -3,6 +3,7 @@
 //! Each phase is a type in and a type out: the suite of a binding in its context is loaded (`TakenSuite`), the binding is checked
 //! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
+mod compiler_message;
 mod judges;
 mod missing_agent;
 mod module_name;
@@ -28,6 +29,7 @@ use crate::suite_facts::SuiteFacts;
 use crate::{allowed_warnings, binding};
 
 pub use crate::cache::CacheLocation;
+pub use compiler_message::compiler_message;
 pub use module_name::of_entry as module_of_entry;
 pub use tokens::{compile_error, warning};
 

@@ -158,6 +158,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::VacuousGrader, "graders run only in a probe: runtime/src/run/probe/tests"),
     (Code::ImpossibleGrader, "graders run only in a probe: runtime/src/run/probe/tests"),
     (Code::OnlyLimits, "graders run only in a probe: runtime/src/run/probe/tests"),
+    (Code::UncalledTool, "the tools of an agent are known after a run: cli/tests/it/check"),
     (Code::SuiteOutsidePackage, "a suite beside its package: a_suite_outside_of_its_package_is_a_warning"),
 ];
 

@@ -3,6 +3,7 @@
 mod formats;
 mod includes;
 mod searching;
+mod uncalled_tools;
 
 use crate::package::{Package, TASK};
 
