@@ -56,7 +56,10 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
 
 /// Warns in the stream in which cargo reads warnings, else returns code for which rustc warns.
 fn warning(problem: &Problem) -> Option<TokenStream> {
-    let Some(line) = expansion::compiler_message(problem, &rustc_arguments()) else {
+    let span = problem.span().unwrap();
+    let file = span.local_file();
+    let call = file.map(|file| format!("{}:{}:{}", file.display(), span.line(), span.column()));
+    let Some(line) = expansion::compiler_message(problem, call.as_deref(), &rustc_arguments()) else {
         return Some(expansion::warning(problem));
     };
     // With its end, in one call: the compiler writes lines from other threads.

@@ -85,6 +85,20 @@ fn feature_note(package: &Path) -> Option<String> {
     })
 }
 
+/// The tools that graders of the suites here name, and that no agent called.
+pub(crate) fn uncalled_tools() -> Result<Diagnostics> {
+    let (suites, includes) = suites_here()?;
+    let mut all = Diagnostics::new();
+    for suite in suites {
+        let included = includes.of_suite(&suite).first().map(|include| include.context.request.clone());
+        let request = included.map_or_else(|| suite_request::request(&suite), Ok)?;
+        if let Some(loaded) = load(&request).suite {
+            all.append(tool_names::uncalled(&suite, &request, &loaded)?);
+        }
+    }
+    Ok(all)
+}
+
 /// Checks all suites.
 fn check(chosen: &Chosen) -> Result<Found> {
     let Chosen { suites, includes, cases } = chosen;

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::thread;
 
 use evalsuite_diagnostics::counted;
+use evalsuite_loader::workspace_root;
 
 use crate::platform::cargo_process::cargo;
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
@@ -29,7 +30,7 @@ const TESTS: &str = "features,normal,dev,no-proc-macro";
 /// What `cargo test` changes in the crates that a package shares with its dev-dependencies, as a note; `None` if it is nothing that changes
 /// what the package does, or if the package has no `Cargo.lock` yet.
 pub(crate) fn note(package: &Path) -> Result<Option<String>> {
-    if !package.ancestors().any(|directory| directory.join("Cargo.lock").is_file()) {
+    if !workspace_root(package).join("Cargo.lock").is_file() {
         return Ok(None);
     }
     // Each call takes a fifth of a second.

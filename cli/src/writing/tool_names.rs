@@ -47,7 +47,7 @@ pub(super) fn uncalled(suite: &Path, request: &Request, loaded: &LoadedSuite) ->
             return None;
         }
         let known: Vec<&str> = called.iter().map(String::as_str).take(MOST_NAMED).collect();
-        let help = meant.unwrap_or_else(|| format!("it called {}", quoted(&known, "and")));
+        let help = meant.unwrap_or_else(|| format!("agents called {}", quoted(&known, "and")));
         let message = format!("no agent called a tool `{name}` in run {run}, and no other grader names it");
         Some(Diagnostic::new(Code::UncalledTool, message).at(place).help(help))
     };

@@ -11,7 +11,9 @@ use crate::binding::Problem;
 
 /// The line for a warning, if the compiler with these arguments prints such lines. `None` also if warnings are errors for it: then it is rustc
 /// that has to report the warning.
-pub fn compiler_message(problem: &Problem, arguments: &[String]) -> Option<String> {
+///
+/// `call` is the place of the call, which a problem without a place in the files of the suite has.
+pub fn compiler_message(problem: &Problem, call: Option<&str>, arguments: &[String]) -> Option<String> {
     if !arguments.iter().any(|argument| argument == "--error-format=json") || denies_warnings(arguments) {
         return None;
     }
@@ -21,6 +23,12 @@ pub fn compiler_message(problem: &Problem, arguments: &[String]) -> Option<Strin
         Some(diagnostic) if has("diagnostic-rendered-ansi") => render::text(diagnostic, render::Style::Colored),
         Some(diagnostic) => render::text(diagnostic, render::Style::Plain),
         None => format!("warning: {}", problem.text()),
+    };
+    let has_place = problem.as_diagnostic().is_some_and(|diagnostic| diagnostic.place.is_some());
+    let rendered = match (rendered.split_once('\n'), call.filter(|_| !has_place)) {
+        (Some((title, rest)), Some(call)) => format!("{title}\n --> {call}\n{rest}"),
+        (None, Some(call)) => format!("{rendered}\n --> {call}"),
+        _ => rendered,
     };
     let message = problem.as_diagnostic().map_or_else(|| problem.text(), |diagnostic| diagnostic.message.clone());
     let line = json!({
@@ -79,9 +87,14 @@ mod tests {
         let (start, end) = (Position { line: 3, column: 5 }, Position { line: 3, column: 9 });
         let place = SourceRange::new("suites/shop/EVAL.yaml", start, end, None);
         let diagnostic = Diagnostic::new(Code::NoEffect, "`cache` has no effect").at(place);
+        line(diagnostic, arguments)
+    }
+
+    fn line(diagnostic: Diagnostic, arguments: &[&str]) -> Option<Value> {
         let problem = Problem::diagnostic(Span::call_site(), diagnostic);
         let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        compiler_message(&problem, &arguments).map(|line| serde_json::from_str(&line).unwrap())
+        compiler_message(&problem, Some("tests/evals.rs:3:1"), &arguments)
+            .map(|line| serde_json::from_str(&line).unwrap())
     }
 
     #[test]
@@ -94,6 +107,16 @@ mod tests {
             (&span["file_name"], &span["line_start"], &span["column_end"]),
             (&json!("suites/shop/EVAL.yaml"), &json!(3), &json!(9))
         );
+    }
+
+    #[test]
+    fn a_warning_about_the_call_has_its_place() {
+        let diagnostic = Diagnostic::new(Code::UnusedGrader, "grader `short` is not used").help("delete it");
+        let message = line(diagnostic, &["rustc", "--error-format=json"]).unwrap();
+        let expected =
+            "warning[W016 unused-grader]: grader `short` is not used\n --> tests/evals.rs:3:1\n  = help: delete it\n\n";
+        assert_eq!(message["rendered"], expected);
+        assert_eq!(message["spans"], json!([]));
     }
 
     #[test]

@@ -347,6 +347,7 @@ mod tests {
             (r"(a)\2", "invalid back reference to group 2"),
             (r"\p{Foo}", "Unicode property not found at offset 0"),
             (r"é(a[z-a])", "invalid character class range, the start must be <= the end at offset 5"),
+            ("approved\n[z-a]", "the start must be <= the end at offset 10"),
             ("a(b)(c[)]", "opening parenthesis without closing parenthesis at offset 4"),
             (r"a\(b(c", "opening parenthesis without closing parenthesis at offset 4"),
         ];

@@ -39,6 +39,7 @@ use crate::locate::{stored_runs, suite_request};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};
+use crate::writing::check;
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -135,6 +136,11 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
                     say!("warning: the run could not be compared: {error}");
                     None
                 });
+            }
+            // A misspelled tool fails its case. Of those that must not be called, the first run tells.
+            if !result.tests_passed || directory.runs()?.len() == 1 {
+                let uncalled = check::uncalled_tools()?;
+                uncalled.iter().for_each(|warning| say!("{}\n", render::text(warning, render::Style::Plain)));
             }
             let names = suite_descriptions::names(&suites);
             (result.gates, result.unchecked_gates) = gate::after_run(&run, &names, |suite| complete.contains(suite))?;

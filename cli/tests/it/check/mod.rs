@@ -1,5 +1,6 @@
 //! `cargo evalsuite check`, run as a program.
 
+mod features;
 mod formats;
 mod includes;
 mod searching;

@@ -35,7 +35,7 @@ fn a_tool_that_no_agent_called_is_a_warning_after_a_run() {
     let expected = [
         warning(5, "find_ordr", "did you mean `find_order`?"),
         warning(6, "refnd", "did you mean `refund`?"),
-        warning(14, "archive", "it called `find_order` and `refund`"),
+        warning(14, "archive", "agents called `find_order`, `read_policy` and `refund`"),
     ];
     assert_eq!((after.code, after.out), (0, expected.concat()));
 }
