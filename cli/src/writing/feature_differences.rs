@@ -50,7 +50,7 @@ pub(crate) fn note(package: &Path) -> Result<Option<String>> {
         "note: in its tests, `{package}` runs with features of crates that `cargo build` leaves out, and may behave differently:"
     );
     for (krate, features) in differences.iter().take(MAX_CRATES) {
-        let origins = listed(&tests.origins(name(krate), features), usize::MAX);
+        let origins = listed(tests.origins(name(krate), features), usize::MAX);
         // A write to a string cannot fail.
         let _ = write!(note, "\n  {}: {} (from {origins})", name(krate), listed(features, MAX_FEATURES));
     }

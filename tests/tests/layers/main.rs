@@ -226,10 +226,11 @@ const PROMPTFOO: &[&str] = &[
 ];
 
 /// From directories to suites, from suites to what includes them.
-const LOCATE: &[&str] = &["suite_search", "suite_request", "includes", "stored_runs", "baselines"];
+const LOCATE: &[&str] = &["shown_path", "suite_search", "suite_request", "includes", "stored_runs", "baselines"];
 
 /// `check` uses what repairs files.
-const WRITING: &[&str] = &["new", "convert", "explain", "fixes", "check", "saved_cases"];
+const WRITING: &[&str] =
+    &["new", "convert", "explain", "fixes", "feature_differences", "tool_names", "check", "saved_cases"];
 
 const LOOKING: &[&str] = &["list", "show", "health", "report"];
 

@@ -20,6 +20,7 @@ use toml_edit::DocumentMut;
 
 use crate::command_line::List;
 use crate::locate::includes::{Include, Includes};
+use crate::locate::shown_path::relative;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::print;
@@ -177,7 +178,7 @@ fn listed_suite(suite: &Path, includes: &[&Include]) -> Result<ListedSuite> {
         name: None,
         package: package_name(&request.package_root),
         path: request.entry,
-        shown: check::relative(suite)?,
+        shown: relative(suite)?,
         errors,
         tags: Vec::new(),
         targets: Vec::new(),

@@ -7,8 +7,8 @@ use toml_edit::{DocumentMut, Item, value};
 use super::changes::Changes;
 use super::manifest::Manifest;
 use super::questions::Question;
+use crate::locate::shown_path::relative;
 use crate::platform::cli_error::{CliError, Result};
-use crate::writing::check;
 
 /// What is written.
 const SETTING: &str = "[profile.dev.package.\"*\"]\ndebug = false\n";
@@ -28,7 +28,7 @@ pub(super) fn add(package: &mut Manifest, workspace_root: &Path, changes: &mut C
     let Some(document) = with_setting(&manifest.document) else {
         return Ok(Some(format!(
             "note: {} was not changed: its tables do not allow it\n  = help: for smaller and faster builds, add to it:\n{SETTING}",
-            check::relative(&manifest.path)?
+            relative(&manifest.path)?
         )));
     };
     manifest.document = document;

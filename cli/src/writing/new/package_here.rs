@@ -6,9 +6,9 @@ use evalsuite_discovery::{is_skill, suite_files};
 
 use super::manifest::Manifest;
 use super::questions::Question;
+use crate::locate::shown_path::relative;
 use crate::locate::{suite_request, suite_search};
 use crate::platform::cli_error::{CliError, Result};
-use crate::writing::check;
 
 /// A package that gets new files.
 pub(super) struct PackageHere {
@@ -22,7 +22,7 @@ impl PackageHere {
         let root = manifest_directory()?;
         let manifest = Manifest::read(root.join("Cargo.toml"))?;
         if manifest.document.get("package").is_none() {
-            let message = format!("{} has no package", check::relative(&root.join("Cargo.toml"))?);
+            let message = format!("{} has no package", relative(&root.join("Cargo.toml"))?);
             return Err(CliError::with_help(message, "change to the directory of one of its members"));
         }
         Ok(Self { root, manifest })
