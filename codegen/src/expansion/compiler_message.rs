@@ -12,7 +12,7 @@ use crate::binding::Problem;
 /// The line for a warning, if the compiler with these arguments prints such lines. `None` also if warnings are errors for it: then it is rustc
 /// that has to report the warning.
 ///
-/// `call` is the place of the call, which a problem without a place in the files of the suite has.
+/// `call` is the place of the call.
 pub fn compiler_message(problem: &Problem, call: Option<&str>, arguments: &[String]) -> Option<String> {
     if !arguments.iter().any(|argument| argument == "--error-format=json") || denies_warnings(arguments) {
         return None;
@@ -24,12 +24,9 @@ pub fn compiler_message(problem: &Problem, call: Option<&str>, arguments: &[Stri
         Some(diagnostic) => render::text(diagnostic, render::Style::Plain),
         None => format!("warning: {}", problem.text()),
     };
-    let has_place = problem.as_diagnostic().is_some_and(|diagnostic| diagnostic.place.is_some());
-    let rendered = match (rendered.split_once('\n'), call.filter(|_| !has_place)) {
-        (Some((title, rest)), Some(call)) => format!("{title}\n --> {call}\n{rest}"),
-        (None, Some(call)) => format!("{rendered}\n --> {call}"),
-        _ => rendered,
-    };
+    // Cargo prints a text once, of however many calls.
+    let call = call.map(|call| format!("\n  = note: included at {call}")).filter(|_| !has("diagnostic-short"));
+    let rendered = format!("{}{}\n\n", rendered.trim_end(), call.unwrap_or_default());
     let message = problem.as_diagnostic().map_or_else(|| problem.text(), |diagnostic| diagnostic.message.clone());
     let line = json!({
         "$message_type": "diagnostic",
@@ -38,7 +35,7 @@ pub fn compiler_message(problem: &Problem, call: Option<&str>, arguments: &[Stri
         "level": "warning",
         "spans": span(problem).into_iter().collect::<Vec<_>>(),
         "children": [],
-        "rendered": format!("{}\n\n", rendered.trim_end()),
+        "rendered": rendered,
     });
     Some(line.to_string())
 }
@@ -110,11 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_about_the_call_has_its_place() {
+    fn a_warning_names_the_place_of_the_call() {
         let diagnostic = Diagnostic::new(Code::UnusedGrader, "grader `short` is not used").help("delete it");
         let message = line(diagnostic, &["rustc", "--error-format=json"]).unwrap();
-        let expected =
-            "warning[W016 unused-grader]: grader `short` is not used\n --> tests/evals.rs:3:1\n  = help: delete it\n\n";
+        let expected = "warning[W016 unused-grader]: grader `short` is not used\n  = help: delete it\n  = note: included at tests/evals.rs:3:1\n\n";
         assert_eq!(message["rendered"], expected);
         assert_eq!(message["spans"], json!([]));
     }

@@ -48,7 +48,7 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
             );
             problems.push(Problem::argument(binding.span(), message));
         }
-        Ok(function) if is_by_name => {
+        Ok(function) if is_by_name && reports.is_valid => {
             let source = context.source_file.as_ref().and_then(|file| fs::read_to_string(file).ok());
             problems.extend(source.and_then(|source| missing_agent::problem(&source, &function, binding.span())));
         }

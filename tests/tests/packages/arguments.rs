@@ -31,9 +31,12 @@ fn a_warning_appears_once_can_be_allowed_and_can_fail_the_build() {
     let warnings = shown.warnings("evals");
     assert_eq!(warnings.len(), 1, "expected the warning once\n{}", shown.transcript());
     let text = &warnings[0].rendered;
-    for expected in
-        ["W001 deprecated-key", "suites/by_case/EVAL.yaml:1:1", "rename it to `assertions`", "--> tests/evals.rs:2:32"]
-    {
+    for expected in [
+        "W001 deprecated-key",
+        "suites/by_case/EVAL.yaml:1:1",
+        "rename it to `assertions`",
+        "included at tests/evals.rs:2:32",
+    ] {
         assert!(text.contains(expected), "expected {expected} in\n{text}");
     }
 
