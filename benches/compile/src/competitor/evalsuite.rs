@@ -16,7 +16,7 @@ impl Competitor for EvalSuite {
     fn dependencies(&self, source: &SourceCopy) -> String {
         let source = source.dependency();
         format!(
-            "[dev-dependencies]\nevalsuite = {{ {source} }}\n\n[build-dependencies]\nevalsuite-build = {{ {source} }}\n"
+            "[dev-dependencies]\nevalsuite = {{ {source}, features = [\"unicode-patterns\"] }}\n\n[build-dependencies]\nevalsuite-build = {{ {source} }}\n"
         )
     }
 
