@@ -67,13 +67,9 @@ fn drawn_fault(pattern: &str, mut error: &dyn std::error::Error) -> Option<usize
             false => part = line,
         }
     }
-    // Lines of several are numbered: `2: [z-a]`.
-    let numbered =
-        part.split_once(": ").filter(|(number, _)| text.contains("~~~") && number.trim().parse::<usize>().is_ok());
-    let shown = part;
-    let part = numbered.map_or(part.trim_start(), |(_, part)| part);
-    let indent = shown.len() - part.len();
+    let indent = part.len() - part.trim_start().len();
     let column = carets.chars().take_while(|character| *character == ' ').count().checked_sub(indent)?;
+    let part = part.trim_start();
     // The names of properties are drawn in small letters.
     let (in_small, part_in_small) = (pattern.to_ascii_lowercase(), part.to_ascii_lowercase());
     let mut places = in_small.match_indices(&part_in_small);
