@@ -9,10 +9,11 @@ use evalsuite_schema::digest::CaseDigests;
 use walkdir::WalkDir;
 
 /// Packages of this repository with suites in every layout.
-const PACKAGES: [(&str, &[&str]); 4] = [
+const PACKAGES: [(&str, &[&str]); 5] = [
     ("examples/card-agent", &["suites/card_agent"]),
     ("examples/repair-agent", &["suites/repair"]),
     ("examples/streaming-agent", &["suites/stalled", "suites/support"]),
+    ("examples/memory-agent", &["suites/desk"]),
     (
         "tests/campaign/corpus",
         &["suites/calibrated", "suites/combined", "suites/tasks", "suites/lines", "suites/eval-file"],

@@ -32,6 +32,7 @@ mod run;
 mod entry;
 
 pub use evalsuite_records::record::{Assertion, Status, Verdict};
+pub use evalsuite_schema::chat;
 pub use evalsuite_schema::{
     Calibration, Case, Content, GraderKind, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Usage,
     Value,

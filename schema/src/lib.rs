@@ -18,6 +18,7 @@
 
 mod calibration;
 mod case;
+pub mod chat;
 #[doc(hidden)]
 pub mod decimal;
 mod defaults;

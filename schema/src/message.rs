@@ -138,6 +138,18 @@ impl Message {
         self
     }
 
+    /// The text of the message: that of its [content](Content::plain_text), or nothing without content.
+    ///
+    /// ```
+    /// use evalsuite_schema::{Message, Role};
+    ///
+    /// assert_eq!(Message::text(Role::User, "Hello").plain_text(), "Hello");
+    /// assert_eq!(Message::empty(Role::Assistant).plain_text(), "");
+    /// ```
+    pub fn plain_text(&self) -> Cow<'_, str> {
+        self.content.as_ref().map(Content::plain_text).unwrap_or_default()
+    }
+
     /// A message without content, to which tool calls can be added.
     pub fn empty(role: Role) -> Self {
         Self {
@@ -218,6 +230,23 @@ pub enum Content {
     Parts(Vec<Part>),
     /// Structured data; shown as JSON with an indent of two spaces.
     Data(Value),
+}
+
+impl Content {
+    /// The content as text: text as it is, the texts of parts joined by newlines without the files between them, data as JSON with an indent
+    /// of two spaces.
+    pub fn plain_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Parts(parts) => {
+                let texts = parts
+                    .iter()
+                    .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None });
+                texts.collect::<Vec<_>>().join("\n").into()
+            }
+            Self::Data(value) => serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()).into(),
+        }
+    }
 }
 
 /// A piece of a [`Content::Parts`].

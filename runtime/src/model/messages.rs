@@ -6,22 +6,9 @@ use evalsuite_schema::{Case, Content, Input, Message, Part, PathRef, Role, Value
 
 use crate::platform::excerpt::trim;
 
-/// Text of a content: a string as it is, text parts joined by newline, data as JSON with an indent of two spaces.
+/// Text of a content.
 pub(crate) fn content_text(content: &Content) -> String {
-    match content {
-        Content::Text(text) => text.clone(),
-        Content::Parts(parts) => {
-            let texts: Vec<&str> = parts
-                .iter()
-                .filter_map(|part| match part {
-                    Part::Text(text) => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect();
-            texts.join("\n")
-        }
-        Content::Data(value) => pretty(value),
-    }
+    content.plain_text().into_owned()
 }
 
 /// The text of the answer in a transcript.

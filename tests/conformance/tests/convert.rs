@@ -20,6 +20,7 @@ const OWN: &[(&str, &str)] = &[
     ("examples/repair-agent", "suites/repair"),
     ("examples/streaming-agent", "suites/support"),
     ("examples/streaming-agent", "suites/stalled"),
+    ("examples/memory-agent", "suites/desk"),
     ("examples/clients/rig-clock", "suites/stalled"),
 ];
 

@@ -83,6 +83,7 @@ const SCHEMA: &[&str] = &[
     "path_ref",
     "usage",
     "message",
+    "chat",
     "examples",
     "workspace",
     "grader",
