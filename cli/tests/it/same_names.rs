@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, files_below, suites};
 use serde_json::Value;
 
-/// An agent of which the variable `BROKEN` says in which packages, or with which names, it gives no answer.
+/// An agent of which the variable `BROKEN` says in which packages, in which cases of packages, or with which names it gives no answer.
 const LIB: &str = r#"
 pub fn named(name: &str, trial: &evalsuite::Trial<'_>) -> String {
     let broken = std::env::var("BROKEN").unwrap_or_default();
-    if broken.split(' ').any(|word| word == name) { String::new() } else { trial.prompt().to_owned() }
+    let case = format!("{name}:{}", trial.case_id());
+    if broken.split(' ').any(|word| word == name || word == case) { String::new() } else { trial.prompt().to_owned() }
 }
 
 pub fn echo(trial: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
@@ -85,6 +86,25 @@ fn verdicts(comparison: &Value) -> Vec<(String, String)> {
 
 fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(name, verdict)| ((*name).to_owned(), (*verdict).to_owned())).collect()
+}
+
+/// `--exact` of the test runners takes a path, which tests of both packages have.
+#[test]
+fn only_the_failed_one_of_two_tests_with_the_same_path_runs_again() {
+    let package = workspace("same_paths");
+    test(&package, "first", "a:case-1 b:case-2").fails("one case of each package is broken");
+    let again = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &package)
+        .args(["evalsuite", "run", "--workspace", "--failed"])
+        .env("EVALSUITE_RUN_ID", "second")
+        .with_cargo()
+        .run();
+    again.succeeds("both cases pass now");
+    let files = files_below(&package.records_directory().join("runs/second/suites"));
+    let records = files.iter().filter(|file| file.ends_with("case.json")).map(|file| fs::read(file).expect("a file"));
+    let ids = records.map(|text| serde_json::from_slice::<Value>(&text).expect("JSON")["case_id"].to_string());
+    let mut ran: Vec<String> = ids.collect();
+    ran.sort();
+    assert_eq!(ran, ["\"case-1\"", "\"case-2\""], "one case of each package");
 }
 
 #[test]

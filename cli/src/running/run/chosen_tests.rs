@@ -1,6 +1,6 @@
 //! The tests that the command line chooses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -13,42 +13,43 @@ use super::progress::TestKey;
 use super::suite_descriptions::names;
 use crate::command_line::Run;
 
-/// Paths of tests of suites.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Tests of suites.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SuiteTests {
     /// The tests of cases.
     pub(super) cases: BTreeSet<TestKey>,
     /// The tests that check the suites of these cases.
-    checks: BTreeSet<String>,
-    /// The packages of these suites, if other packages have tests with the same paths; else none.
-    packages: BTreeSet<String>,
+    checks: BTreeSet<TestKey>,
 }
 
 impl SuiteTests {
-    /// All of them, sorted.
+    /// The paths of all of them, sorted.
     pub(super) fn tests(&self) -> Vec<String> {
-        self.paths().union(&self.checks).cloned().collect()
+        let paths: BTreeSet<&String> = self.keys().map(|test| &test.test).collect();
+        paths.into_iter().cloned().collect()
     }
 
-    /// Paths of the tests of cases.
-    pub(super) fn paths(&self) -> BTreeSet<String> {
-        self.cases.iter().map(|case| case.test.clone()).collect()
+    /// All of them.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &TestKey> {
+        self.cases.iter().chain(&self.checks)
+    }
+
+    /// The tests with the same value of a key, by that value.
+    pub(super) fn by(&self, key: impl Fn(&TestKey) -> String) -> BTreeMap<String, Self> {
+        let mut groups: BTreeMap<String, Self> = BTreeMap::new();
+        for case in &self.cases {
+            groups.entry(key(case)).or_default().cases.insert(case.clone());
+        }
+        for check in &self.checks {
+            groups.entry(key(check)).or_default().checks.insert(check.clone());
+        }
+        groups
     }
 
     /// Only these tests of cases, with the tests that check their suites if `checks`.
     pub(super) fn only(&self, cases: &BTreeSet<TestKey>, checks: bool) -> Self {
         let checks = if checks { self.checks.clone() } else { BTreeSet::new() };
-        Self { cases: cases.clone(), checks, packages: self.packages.clone() }
-    }
-
-    /// The command for these tests: paths of tests do not say which package they are of.
-    pub(super) fn command(&self, command: &Run) -> Run {
-        let mut command = command.clone();
-        if !self.packages.is_empty() {
-            command.build.workspace = false;
-            command.build.packages = self.packages.iter().cloned().collect();
-        }
-        command
+        Self { cases: cases.clone(), checks }
     }
 }
 
@@ -93,19 +94,12 @@ fn retain(suites: &mut [SuiteDescription], is_chosen: impl Fn(&str, &TestDescrip
 /// Chooses the tests of cases, and the tests that check their suites. `Err`: there are none; with what there is to choose from.
 pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result<SuiteTests, String> {
     let mut chosen = SuiteTests::default();
-    let mut packages = BTreeSet::new();
     for suite in suites {
         let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
         if !cases.is_empty() {
-            chosen.checks.insert(suite.check.clone());
+            chosen.checks.insert(TestKey::new(&suite.id, &suite.check));
             chosen.cases.extend(cases.into_iter().map(|case| TestKey::new(&suite.id, &case.test)));
-            packages.insert(suite.id.package.clone());
         }
-    }
-    let others = suites.iter().filter(|suite| !packages.contains(&suite.id.package)).flat_map(|suite| &suite.tests);
-    let paths = chosen.paths();
-    if others.into_iter().any(|test| paths.contains(&test.test)) {
-        chosen.packages = packages;
     }
     if chosen.cases.is_empty() { Err(nothing_chosen(&command.filters, suites)) } else { Ok(chosen) }
 }

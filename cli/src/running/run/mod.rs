@@ -2,6 +2,7 @@
 
 pub(crate) mod cargo_commands;
 mod chosen_tests;
+mod exact_calls;
 #[cfg(feature = "record")]
 pub(crate) mod model_calls;
 #[cfg(not(feature = "record"))]
@@ -15,7 +16,7 @@ mod until_decided;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_diagnostics::{Diagnostics, render};
@@ -25,13 +26,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
+use self::exact_calls::exact_calls;
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
 #[cfg(not(feature = "record"))]
 use self::no_model_calls::ModelCalls;
+use self::progress::TestKey;
 use self::source_digest::source_digest;
 use self::until_decided::UntilDecided;
-use crate::command_line::Run;
+use crate::command_line::{Build, Run};
 use crate::comparing::{diff, gate};
 use crate::keeping::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
@@ -86,8 +89,9 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
     };
     let model_calls = ModelCalls::start(command, &suites)?;
-    let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
-        let mut tests = cargo_commands::run_tests(&chosen.command(command), &chosen.tests(), progress::colors());
+    let call_runner = |build: Build, chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
+        let command = &Run { build, ..command.clone() };
+        let mut tests = cargo_commands::run_tests(command, &chosen.tests(), progress::colors());
         tests
             .env("EVALSUITE_RUN_ID", &id)
             // Absolute: tests run in the directories of their packages.
@@ -105,10 +109,18 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         add(&mut tests);
         progress::run(tests, chosen.cases.clone(), command.format)
     };
+    // The first status of a call that failed, else a good one.
+    let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
+        let calls = exact_calls(&command.build, chosen, &suites)?;
+        let statuses = calls.into_iter().map(|(build, tests)| call_runner(build, &tests, add));
+        let statuses = statuses.collect::<Result<Vec<ExitStatus>>>()?;
+        let failed = statuses.iter().find(|status| !status.success()).or(statuses.first());
+        failed.copied().ok_or_else(|| CliError::new("no test was chosen"))
+    };
     // With a partition, other machines run the other tests.
     let is_partition = |argument: &String| argument == "--partition" || argument.starts_with("--partition=");
     let is_part = command.arguments.iter().any(is_partition);
-    let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.paths()) };
+    let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
     let directory = OutputDirectory::new(&output);
     let run = directory.run_directory(&id);
     let mut result = RunResult { schema: "evalsuite.run_result/1", ..RunResult::default() };
@@ -187,8 +199,10 @@ fn has_endless_links() -> Result<bool> {
 }
 
 /// Names of the suites all of whose tests were chosen.
-fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>) -> BTreeSet<&'s str> {
-    let is_complete = |suite: &&SuiteDescription| suite.tests.iter().all(|test| chosen.contains(&test.test));
+fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<TestKey>) -> BTreeSet<&'s str> {
+    let is_complete = |suite: &&SuiteDescription| {
+        suite.tests.iter().all(|test| chosen.contains(&TestKey::new(&suite.id, &test.test)))
+    };
     let (complete, partial): (Vec<_>, Vec<_>) = suites.iter().partition(is_complete);
     let partial: BTreeSet<&str> = partial.into_iter().map(|suite| suite.suite.as_str()).collect();
     complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()

@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 pub(crate) struct TestKey {
     /// Path of the test, which the keys are sorted by.
     pub(crate) test: String,
-    package: String,
+    pub(crate) package: String,
     module: String,
 }
 
@@ -22,6 +22,11 @@ impl TestKey {
     /// A test of a suite.
     pub(crate) fn new(suite: &SuiteId, test: &str) -> Self {
         Self { test: test.to_owned(), package: suite.package.clone(), module: suite.module.clone() }
+    }
+
+    /// Name of the crate of its test program.
+    pub(crate) fn program(&self) -> &str {
+        self.module.split("::").next().unwrap_or_default()
     }
 }
 
