@@ -88,6 +88,37 @@ pub fn shown_against(value: f64, bound: f64) -> String {
     shown_from(2, value, bound)
 }
 
+/// A number without a bound: as it is with up to four decimals, otherwise rounded to four, and below 1 to four digits that are not leading
+/// zeros.
+///
+/// ```
+/// use evalsuite_schema::decimal::shown;
+///
+/// assert_eq!([shown(7.0 / 9.0), shown(0.1 + 0.2), shown(12.5), shown(0.00012345)], ["0.7778", "0.3", "12.5", "0.0001235"]);
+/// ```
+pub fn shown(value: f64) -> String {
+    let rounded = match value.abs() {
+        size if size < 1.0 => format!("{value:.3e}"),
+        _ => format!("{value:.4}"),
+    };
+    rounded.parse::<f64>().map_or(rounded, |number| number.to_string())
+}
+
+/// The same next to a bound, with as many decimals as it takes for both texts to compare as the numbers do.
+///
+/// ```
+/// use evalsuite_schema::decimal::shown_beside;
+///
+/// assert_eq!(shown_beside(12.5, 100.0), "12.5");
+/// assert_eq!(shown_beside(7.0 / 9.0, 0.7778), "0.77778");
+/// assert_eq!(shown_beside(0.1 + 0.2, 0.3), "0.3");
+/// ```
+pub fn shown_beside(value: f64, bound: f64) -> String {
+    let text = shown(value);
+    let side = |number: f64| (at_least(number, bound), at_most(number, bound));
+    if text.parse::<f64>().is_ok_and(|number| side(number) == side(value)) { text } else { shown_against(value, bound) }
+}
+
 /// The same with at least this number of decimals.
 pub fn shown_from(places: usize, value: f64, bound: f64) -> String {
     let side = |number: f64| (at_least(number, bound), at_most(number, bound));
@@ -194,6 +225,24 @@ mod tests {
     }
 
     #[test]
+    fn a_number_without_a_bound_has_few_decimals() {
+        for (value, text) in [
+            (7.0 / 9.0, "0.7778"),
+            (1.0, "1"),
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (1234.567_891, "1234.5679"),
+            (0.999_99, "1"),
+            (1e21, "1000000000000000000000"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(shown(value), text, "{value}");
+        }
+        assert_eq!(shown_beside(0.999_99, 1.0), "0.99999");
+        assert_eq!(shown_beside(30.000_01, 30.0), "30.00001");
+    }
+
+    #[test]
     fn numbers_that_differ_by_noise_are_the_same() {
         assert!(is_same(0.1 + 0.2, 0.3) && is_same(f64::INFINITY, f64::INFINITY));
         assert!(!is_same(0.3, 0.300_001) && !is_same(f64::NAN, f64::NAN));
@@ -206,6 +255,8 @@ mod tests {
             let bound = ((value + difference) * scale).round() / scale;
             let shown: f64 = shown_against(value, bound).parse().unwrap();
             let read: f64 = bound.to_string().parse().unwrap();
+            let beside: f64 = shown_beside(value, bound).parse().unwrap();
+            prop_assert_eq!((at_least(beside, read), at_most(beside, read)), (at_least(value, bound), at_most(value, bound)));
             prop_assert_eq!(at_least(shown, read), at_least(value, bound));
             prop_assert_eq!(at_most(shown, read), at_most(value, bound));
         }

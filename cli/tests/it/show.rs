@@ -65,11 +65,36 @@ fn a_case_is_shown_with_prompt_steps_graders_changes_and_cost() {
         "\n  ✗ ",
         "        expected: ",
         "\nchanges\n  --- a/orders/88213.toml\n",
-        "\ncost  0.",
+        "\ncost          0.",
     ] {
         assert!(output.out.contains(part), "expected {part:?} in\n{}", output.out);
     }
     assert!(!output.out.contains('\u{1b}'), "no colors off a terminal");
+}
+
+/// A trial that ended in an error has no evidence, and its transcript may lack what the agent said last.
+#[test]
+fn a_trial_in_error_is_shown_with_its_prompt_and_its_partial_answer() {
+    let (package, case) = package_with_run();
+    let cases = package.root().join("out/runs/run-1/suites/refunds-00000000/cases");
+    for directory in fs::read_dir(cases).expect("cases").map(|entry| entry.expect("a directory").path()) {
+        for trial in ["trial-000", "trial-001"].map(|trial| directory.join(trial)) {
+            let Ok(text) = fs::read_to_string(trial.join("result.json")) else { continue };
+            let mut record: evalsuite_schema::Value = evalsuite_schema::json::from_str(&text).expect("a record");
+            record["outcome"] = "error".into();
+            record["answer"] = "I am looking into".into();
+            record["graders"] = evalsuite_schema::json::json!([]);
+            fs::write(trial.join("result.json"), record.to_string()).expect("a file");
+            fs::rename(trial.join("evidence.json"), trial.join("input.json")).expect("a file");
+        }
+    }
+    let output = package.run_in_output(&["show", &case, "--target", "default"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    for part in
+        ["\nprompt\n  system: You are the support agent", "\nstep 2  agent\n", "\nanswer\n  I am looking into\n"]
+    {
+        assert!(output.out.contains(part), "expected {part:?} in\n{}", output.out);
+    }
 }
 
 #[test]
@@ -113,7 +138,7 @@ fn any_atif_file_is_printed_without_what_disturbs_a_terminal() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.starts_with("a.json\n\nstep 1  user\n  look"), "{}", output.out);
     assert!(!output.out.contains('\u{1b}'), "{}", output.out);
-    let rest = "\n  [image: shot.png]\n\nstep 2  agent\n  → read {\"path\":\"a\"}\n  ← one\n  ← two\n\ncost  12 input tokens, 0.5 USD\n";
+    let rest = "\n  [image: shot.png]\n\nstep 2  agent\n  → read {\"path\":\"a\"}\n  ← one\n  ← two\n\ntokens  12 input\ncost    0.5000 USD\n";
     assert!(output.out.ends_with(rest), "{}", output.out);
 }
 

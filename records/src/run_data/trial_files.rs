@@ -8,7 +8,7 @@ use evalsuite_schema::Value;
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, RunData, TrialData, read_record};
-use crate::run_directory::{EVIDENCE, open_run_file, run_directory_entries};
+use crate::run_directory::{EVIDENCE, INPUT, open_run_file, run_directory_entries};
 
 /// The most bytes of a text file that a report shows.
 const MOST_BYTES: u64 = 2 << 20;
@@ -72,8 +72,8 @@ impl TrialFiles {
     pub fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let root = &run.directory;
         let directory = root.join(&trial.directory);
-        let evidence: Option<Evidence> = read_record(root, &directory.join(EVIDENCE), problems);
-        let seen = evidence.unwrap_or_default().seen;
+        let mut read = |file: &str| -> Option<Evidence> { read_record(root, &directory.join(file), problems) };
+        let seen = read(EVIDENCE).or_else(|| read(INPUT)).unwrap_or_default().seen;
         let trajectory = trial.record.trajectory.as_ref();
         let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
         let text = |path: &str, problems: &mut Vec<Problem>| read_text(run, trial, path, problems);

@@ -25,7 +25,7 @@
 //!             └── trial-000[.retry-N]/
 //!                 ├── started.json
 //!                 ├── result.json
-//!                 ├── evidence.json
+//!                 ├── evidence.json, or input.json if the agent returned no result
 //!                 ├── trajectory.json
 //!                 ├── diff.patch
 //!                 ├── hooks/
@@ -72,6 +72,8 @@ pub const TRIAL_STARTED: &str = "started.json";
 pub const TRIAL_RECORD: &str = "result.json";
 /// Name of the file next to it with the data to grade the trial again.
 pub const EVIDENCE: &str = "evidence.json";
+/// Name of the file with what the agent was asked, in a trial that ended before there was such data.
+pub const INPUT: &str = "input.json";
 /// Name of the directory an agent works in, unless the suite's workspace is shared.
 pub const WORKSPACE: &str = "workspace";
 

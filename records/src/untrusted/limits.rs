@@ -23,6 +23,7 @@ const LIMITS: &[(&str, FileLimits)] = &[
     ("case.json", FileLimits { bytes: 16 * MIB, values: 250_000 }),
     ("result.json", FileLimits { bytes: 32 * MIB, values: 250_000 }),
     ("evidence.json", FileLimits { bytes: 64 * MIB, values: 2_000_000 }),
+    ("input.json", FileLimits { bytes: 64 * MIB, values: 2_000_000 }),
     ("trajectory.json", FileLimits { bytes: 64 * MIB, values: 2_000_000 }),
     ("spend.jsonl", FileLimits { bytes: 64 * MIB, values: usize::MAX }),
 ];

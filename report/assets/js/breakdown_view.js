@@ -71,9 +71,9 @@ class BreakdownView {
     if (!rows.size) return null;
     const sorted = [...rows.values()].sort((a, b) => (mean(a.values) ?? 2) - (mean(b.values) ?? 2));
     return this.panel('Graders', el('table', { class: 'plain rates' },
-      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Grader')), ...['Mean', 'Passed', 'Undecided'].map((label) => el('th', { scope: 'col', class: 'number' }, label))])),
+      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Grader')), ...['Mean', 'Passed', 'Undecided', 'Errors'].map((label) => el('th', { scope: 'col', class: 'number' }, label))])),
       el('tbody', {}, sorted.slice(0, 40).map((row) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: within(`grader:${quoted(row.name)}:fail`) }) }, nameText(row.name))),
-        el('td', {}, scoreBar(mean(row.values), null)), el('td', { class: 'number' }, `${count(row.p)} / ${count(row.p + row.f)}`), el('td', { class: 'number' }, row.u + row.e || NONE))))));
+        el('td', {}, scoreBar(mean(row.values), null)), el('td', { class: 'number' }, `${count(row.p)} / ${count(row.p + row.f)}`), el('td', { class: 'number' }, row.u || NONE), el('td', { class: 'number' }, row.e || NONE))))));
   }
 
   rates(cases, label, of, query) {

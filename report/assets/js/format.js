@@ -15,6 +15,12 @@ function score(value) {
   return text === '1.00' && value < 1 ? '0.99' : text;
 }
 
+/** A number without a unit: at most four decimals, below 1 four digits that are not leading zeros. */
+function measurement(value) {
+  if (typeof value !== 'number') return String(value);
+  return String(Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4)));
+}
+
 function signed(value, show) {
   return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${show(Math.abs(value))}`;
 }

@@ -49,7 +49,7 @@ function locationMark(location) {
 /** Named measurements beside the value. */
 function metricsOf(grader) {
   const metrics = Object.entries(grader.metrics || {});
-  return metrics.length > 0 && el('p', { class: 'note metrics' }, metrics.map(([name, value]) => el('span', { class: 'chip' }, `${name} ${value}`)));
+  return metrics.length > 0 && el('p', { class: 'note metrics' }, metrics.map(([name, value]) => el('span', { class: 'chip' }, `${name} ${measurement(value)}`)));
 }
 
 /** Assertions; long lists of a grader that passed are folded. */

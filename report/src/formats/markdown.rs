@@ -6,7 +6,7 @@ use evalsuite_diagnostics::counted;
 use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
 use evalsuite_records::sums::sum;
-use evalsuite_schema::decimal::{shown_against, without_noise};
+use evalsuite_schema::decimal::{shown_against, shown_beside};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
@@ -158,10 +158,10 @@ fn failure(case: &CaseData) -> String {
     text
 }
 
-/// `0.75 of 0.80`; with all decimals of a score if two do not show on which side of its threshold it is.
+/// `0.75 of 0.80`; with as many decimals as it takes to show on which side of its threshold a score is.
 fn beside_threshold(score: f64, threshold: f64) -> String {
     let short = format!("{score:.2}");
-    let shown = if shown_against(score, threshold) == short { short } else { without_noise(score).to_string() };
+    let shown = if shown_against(score, threshold) == short { short } else { shown_beside(score, threshold) };
     format!("{shown} of {}", shown_against(threshold, threshold))
 }
 

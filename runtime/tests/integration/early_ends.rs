@@ -205,3 +205,27 @@ fn a_grader_that_rejects_its_config_does_so_before_the_agent_is_called() {
     assert_eq!(reason.location.map(|location| location.line), Some(9));
     assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 0, "the agent was called");
 }
+
+#[test]
+fn the_prompt_and_the_partial_answer_of_an_agent_that_fails_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+    let case = case_json("c", json!([contains("hello")]), json!({}));
+    let agent = |trial: &mut Trial<'_>| -> Result<String, AgentError> {
+        trial.tool_call(evalsuite::ToolCall::new("search"));
+        trial.set_answer("I am looking into");
+        Err(AgentError::new("the stream broke"))
+    };
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(agent);
+    let report = run(&evals, directory.path());
+    let case = only(&report);
+    let (record, trial) = (&case.trials()[0], case.directory().join("trial-000"));
+    assert_eq!((record.outcome, record.answer.as_deref()), (Status::Error, Some("I am looking into")));
+    let read =
+        |file: &str| -> Value { evalsuite_schema::json::from_slice(&fs::read(trial.join(file)).unwrap()).unwrap() };
+    let steps = read("trajectory.json")["steps"].clone();
+    assert_eq!(steps[0]["tool_calls"][0]["function_name"], "search", "{steps}");
+    assert_eq!(steps[1]["message"], "I am looking into", "{steps}");
+    assert!(!trial.join("evidence.json").exists(), "there is no result to grade again");
+    assert_eq!(read("input.json")["seen"]["input"]["messages"][0]["role"], "user", "{}", read("input.json"));
+}

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
+use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Usage, Verdict};
 use evalsuite_records::run_data::TextFile;
-use evalsuite_records::run_directory::{EVIDENCE, read_run_record};
+use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
-use evalsuite_schema::decimal::shown_against;
+use evalsuite_schema::decimal::{shown, shown_against};
 use evalsuite_schema::{Content, Input, Value};
 
-use super::{add_indented, steps};
+use super::{add_facts, add_indented, steps};
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
 pub(super) fn add(
@@ -46,7 +46,8 @@ pub(super) fn add(
         None => {}
     }
     if step.is_none() {
-        add_results(text, record, &mut files, transcript.is_none());
+        let is_shown = |document: &Value| record.answer.as_ref().is_some_and(|answer| steps::says(document, answer));
+        add_results(text, record, &mut files, !transcript.as_ref().is_some_and(is_shown));
         files.problems.iter().for_each(|problem| text.push_str(&format!("\nproblem  {problem}\n")));
     }
     Ok(())
@@ -81,15 +82,19 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
         text.push_str("\nchanges\n");
         add_indented(text, "  ", &patch);
     }
-    let mut cost = Vec::new();
-    cost.extend(record.cost_usd.map(|usd| format!("{usd:.4} USD")));
-    cost.extend(record.judge_cost_usd.map(|usd| format!("{usd:.4} USD for judges")));
-    cost.extend(record.usage.as_ref().map(|usage| format!("{} input and {} output tokens", usage.input, usage.output)));
-    cost.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
-    cost.extend(record.model.as_ref().map(|model| format!("model {model}")));
-    if !cost.is_empty() {
-        text.push_str(&format!("\ncost  {}\n", cost.join(", ")));
-    }
+    let dollars = |usd: f64| format!("{usd:.4} USD");
+    let tokens = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
+    add_facts(
+        text,
+        &[
+            ("model", record.model.clone()),
+            ("duration", record.duration_ms.map(|ms| format!("{ms} ms"))),
+            ("tokens", record.usage.map(tokens)),
+            ("cost", record.cost_usd.map(dollars)),
+            ("judge tokens", record.judge_usage.map(tokens)),
+            ("judge cost", record.judge_cost_usd.map(dollars)),
+        ],
+    );
 }
 
 fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
@@ -103,7 +108,7 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
     text.push_str(&format!("{indent}{mark} {}{value}  {}\n", grader.name, grader.location));
     let deeper = format!("{indent}    ");
     for (name, value) in &grader.metrics {
-        add_indented(text, &deeper, &format!("{name}  {value}"));
+        add_indented(text, &deeper, &format!("{name}  {}", shown(*value)));
     }
     for assertion in &grader.assertions {
         let mark = if assertion.passed { "✓" } else { "✗" };
@@ -123,9 +128,9 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
     grader.members.iter().for_each(|member| add_grader(text, member, &deeper));
 }
 
-/// What the agent was asked, from the evidence of the trial.
+/// What the agent was asked.
 fn prompt(files: &mut TrialFiles<'_>) -> Option<String> {
-    let mut evidence = files.json(EVIDENCE)?;
+    let mut evidence = files.json(EVIDENCE).or_else(|| files.json(INPUT))?;
     let input: Input = evalsuite_schema::json::from_value(evidence["seen"]["input"].take()).ok()?;
     let messages = match input {
         Input::Data(data) => return serde_json::to_string_pretty(&data).ok(),

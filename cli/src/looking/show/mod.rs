@@ -89,6 +89,16 @@ fn show_case(command: &Show, name: &str) -> Result<Exit> {
     pager::print(&text)
 }
 
+/// Adds the facts that are known, one per line below an empty one.
+fn add_facts(text: &mut String, facts: &[(&str, Option<String>)]) {
+    let known = || facts.iter().filter_map(|(name, fact)| Some((name, fact.as_ref()?)));
+    let width = known().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (index, (name, fact)) in known().enumerate() {
+        let before = if index == 0 { "\n" } else { "" };
+        text.push_str(&format!("{before}{name:<width$}  {fact}\n"));
+    }
+}
+
 /// Adds each line with an indent.
 fn add_indented(text: &mut String, indent: &str, lines: &str) {
     for line in lines.lines() {

@@ -3,7 +3,7 @@
 use evalsuite_report::content_text;
 use evalsuite_schema::Value;
 
-use super::add_indented;
+use super::{add_facts, add_indented};
 
 /// Adds all steps, or the one with this number, counted from 1.
 pub(super) fn add(text: &mut String, document: &Value, only: Option<usize>) -> Result<(), String> {
@@ -44,14 +44,18 @@ fn add_step(text: &mut String, number: usize, step: &Value) {
 /// Adds tokens and cost of the whole transcript, as far as the document has them.
 pub(super) fn add_metrics(text: &mut String, document: &Value) {
     let metrics = &document["final_metrics"];
-    let parts = [
-        ("input tokens", &metrics["total_prompt_tokens"]),
-        ("output tokens", &metrics["total_completion_tokens"]),
-        ("USD", &metrics["total_cost_usd"]),
-    ];
-    let parts: Vec<String> =
-        parts.iter().filter(|(_, value)| value.is_number()).map(|(unit, value)| format!("{value} {unit}")).collect();
-    if !parts.is_empty() {
-        text.push_str(&format!("\ncost  {}\n", parts.join(", ")));
-    }
+    let number = |key: &str| metrics[key].as_f64();
+    let tokens = [("total_prompt_tokens", "input"), ("total_completion_tokens", "output")];
+    let tokens = tokens.iter().filter_map(|(key, what)| Some(format!("{} {what}", number(key)?)));
+    let tokens: Vec<String> = tokens.collect();
+    let tokens = (!tokens.is_empty()).then(|| tokens.join(", "));
+    let cost = number("total_cost_usd").map(|usd| format!("{usd:.4} USD"));
+    add_facts(text, &[("tokens", tokens), ("cost", cost)]);
+}
+
+/// Whether a step of the agent has this text.
+pub(super) fn says(document: &Value, answer: &str) -> bool {
+    let steps = document["steps"].as_array().into_iter().flatten();
+    let mut of_agent = steps.filter(|step| step["source"] == "agent");
+    of_agent.any(|step| content_text(&step["message"]).trim() == answer.trim())
 }

@@ -9,7 +9,7 @@ use evalsuite_records::record::{
     BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
 use evalsuite_schema::Location;
-use evalsuite_schema::decimal::{at_least, is_same, shown_against, without_noise};
+use evalsuite_schema::decimal::{at_least, is_same, shown_against, shown_beside};
 
 use self::grader_text::Answer;
 use crate::platform::excerpt::{escaped, first_chars};
@@ -268,7 +268,7 @@ fn two_places(value: f64) -> String {
 fn below(score: f64, threshold: f64) -> String {
     let short = two_places(score);
     let is_below = short.parse().is_ok_and(|shown| !at_least(shown, threshold));
-    let shown = if is_below { short } else { without_noise(score).to_string() };
+    let shown = if is_below { short } else { shown_beside(score, threshold) };
     format!("{shown} < {}", shown_against(threshold, threshold))
 }
 
@@ -294,6 +294,8 @@ mod tests {
             (0.7975, 0.8, "0.7975 < 0.80"),
             (0.7996, 0.8, "0.7996 < 0.80"),
             (0.799_999_9, 0.8, "0.7999999 < 0.80"),
+            (7.0 / 9.0, 0.78, "0.7778 < 0.78"),
+            (7.0 / 9.0, 0.7778, "0.77778 < 0.7778"),
             (0.121, 0.123_45, "0.121 < 0.12345"),
             (0.1234, 0.123_45, "0.12 < 0.12345"),
         ] {

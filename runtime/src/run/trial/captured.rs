@@ -7,7 +7,6 @@ use std::time::Duration;
 use evalsuite_records::record::{ReasonCode, Stage};
 
 use crate::model::evidence::{Evidence, Facts};
-use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
@@ -72,12 +71,13 @@ pub(crate) fn report(trial: &TrialAttempt<'_>, facts: Facts) -> Evidence<'static
 
 /// Records what is known of the work of an agent that returned no outcome, or whose workspace cannot be read.
 pub(crate) fn report_interrupted(trial: &TrialAttempt<'_>, recording: Recording, duration_ms: f64) {
-    let transcript = recording.transcript().map(<[_]>::to_vec);
     let (usage, cost_usd) = known_spending(&recording);
+    let (answer, transcript) = reported_transcript::assemble(&recording.outcome, &recording);
     let Outcome { text, state, model, metadata, .. } = recording.outcome;
-    let has_answer = text.is_some();
+    // What the agent said last before it ended, whether it returned it or not.
+    let has_answer = text.is_some() || !answer.is_empty();
     let facts = Facts {
-        answer: text.unwrap_or_else(|| answer(transcript.as_deref().unwrap_or_default())),
+        answer,
         transcript,
         usage,
         cost_usd,

@@ -48,7 +48,10 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<(), EarlyEnd> {
     (workspace.path, workspace.kept) = (trial.workspace.display().to_string(), true);
     trial.record.borrow_mut().workspace = Some(workspace);
     guarded(|| trial.timed(|t| &mut t.setup_ms, || prepared.make_workspace()))?;
-    call_and_grade(&prepared).unwrap_or_else(|end| end.end(trial));
+    call_and_grade(&prepared).unwrap_or_else(|end| {
+        prepared.write_input();
+        end.end(trial);
+    });
     // The programs that the agent left running end before the hooks.
     drop(prepared.programs.take());
     guarded(|| {

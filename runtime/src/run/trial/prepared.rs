@@ -17,7 +17,7 @@ use crate::model::messages::{file_parts, given_messages, messages_of};
 use crate::model::recorder::Recorder;
 use crate::platform::environment;
 use crate::record::cassette::TrialCassette;
-use crate::record::run_directory::layout::EVIDENCE;
+use crate::record::run_directory::layout::{EVIDENCE, INPUT};
 use crate::run::plan::Plan;
 use crate::run::selection::case_graders::grader_problems;
 use crate::run::selection::targets::ChosenAgent;
@@ -117,10 +117,21 @@ impl<'a> Prepared<'a> {
     /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
     /// Once judges have replied, it is written again.
     pub(crate) fn write_evidence(&self) {
+        self.write_recorded(EVIDENCE);
+    }
+
+    /// Writes what the agent was asked, if the trial ended before there was evidence.
+    pub(crate) fn write_input(&self) {
+        if !self.trial.directory.join(EVIDENCE).is_file() {
+            self.write_recorded(INPUT);
+        }
+    }
+
+    fn write_recorded(&self, file: &str) {
         let evidence = self.cassette.evidence().transpose();
-        let written = evidence.map_or(Ok(()), |bytes| self.trial.files().write(EVIDENCE, &bytes?));
+        let written = evidence.map_or(Ok(()), |bytes| self.trial.files().write(file, &bytes?));
         if let Err(error) = written {
-            let path = self.trial.directory.join(EVIDENCE);
+            let path = self.trial.directory.join(file);
             self.trial.note("output_not_kept", format!("{}: {error}", path.display()));
         }
     }
