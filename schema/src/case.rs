@@ -9,7 +9,10 @@ use crate::grader::keys::{ASSERTIONS, TaskGrader};
 use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
-use crate::{Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Trials, Workspace, is_default};
+use crate::{
+    Content, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role, Trials, Value, Workspace,
+    is_default,
+};
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
 ///
@@ -236,6 +239,12 @@ impl ReferenceSolution {
     /// An expected outcome and its source.
     pub fn new(expected_outcome: Option<Object>, source: ReferenceSource) -> Self {
         Self { expected_outcome, source }
+    }
+
+    /// The expected outcome as the answer of an assistant, as graders compare it; nothing without one.
+    pub fn messages(&self) -> Vec<Message> {
+        let outcome = self.expected_outcome.clone().map(Value::Object);
+        outcome.into_iter().map(|outcome| Message::new(Role::Assistant, Content::Data(outcome))).collect()
     }
 }
 

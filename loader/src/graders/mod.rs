@@ -226,6 +226,8 @@ pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
             format!("regex-{}", &regex.value[..end])
         }
         GraderConfig::SkillTrigger(trigger) => format!("skill-trigger-{}", trigger.skill),
+        // The name that it is registered with, as in every layout.
+        GraderConfig::User { grader, .. } => grader.clone(),
         _ => written.replace('_', "-"),
     }
 }

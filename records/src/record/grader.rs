@@ -134,7 +134,7 @@ pub struct GraderRecord {
     pub pass_mark: Option<f64>,
     /// Whether the verdict is `fail` regardless of the value.
     pub forced_fail: bool,
-    /// Whether what the grader, or a member of it, reads is missing or cannot be read. The verdict is `fail` then, also if the result is
+    /// Whether the answer is not in the form that the grader, or a member of it, reads. The verdict is `fail` then, also if the result is
     /// inverted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_evidence: bool,

@@ -250,8 +250,10 @@ names! {
         ProcessDied => "process_died",
         /// The score is below the threshold.
         ThresholdNotMet => "threshold_not_met",
-        /// A required grader did not pass.
+        /// A required grader failed.
         RequiredGraderFailed => "required_grader_failed",
+        /// A required grader did not decide.
+        RequiredGraderUndecided => "required_grader_undecided",
         /// No grader decided.
         NothingDecided => "nothing_decided",
         /// All graders ask judges that do not meet the suite's requirements for judges.

@@ -7,10 +7,6 @@ const SHOWN: usize = 200;
 /// Characters of a value that is part of an assertion's text.
 const SHOWN_IN_TEXT: usize = 10_000;
 
-/// Why there is no transcript, and how an agent in Rust reports one.
-pub(crate) const NO_TRANSCRIPT: &str = "the agent reported no calls: an agent in Rust records each with \
-    `trial.tool_call`, or calls `trial.transcript_complete` if there are none; a command writes them as `messages` to its output file";
-
 /// Joins emoji to one: without it, the text of an author would be shown as another.
 const JOINER: char = '\u{200d}';
 

@@ -35,7 +35,9 @@ pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRec
         }
         (ComparedWith::Reference, Some(other)) => (trim(other), expected_output),
         (ComparedWith::Reference, None) if expected_output.is_empty() => {
-            return Err("there is neither a `reference` nor an `expected_output` to compare with".into());
+            return Err(
+                "there is neither a `reference` in the grader nor a reference in the case to compare with".into()
+            );
         }
         (ComparedWith::Reference, None) => (expected_output, ""),
     };

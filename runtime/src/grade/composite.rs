@@ -70,11 +70,16 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
     }
 }
 
-/// The result that no aggregator changes: a member is an error, a member failed that no other one makes up for, or no member is decided.
+/// The result that no aggregator changes: a member is an error, a required one is undecided, a member failed that no other one makes up for,
+/// or no member is decided.
 fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<GraderResult> {
     if let Some(broken) = members.iter().find(|member| member.state == GraderState::Error) {
         let error = broken.error.as_deref().unwrap_or_default();
         return Some(Score::error(format!("member `{}`: {error}", broken.name)).into());
+    }
+    if let Some(open) = members.iter().find(|member| member.required && member.state == GraderState::Undecided) {
+        let why = open.rationale.as_deref().unwrap_or_default();
+        return Some(Score::error(format!("required member `{}` is undecided: {why}", open.name)).into());
     }
     // Any other aggregator than the mean decides itself what a failed member counts for, unless that is required.
     let is_averaged = |member: &GraderRecord| match aggregator {

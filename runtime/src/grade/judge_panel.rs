@@ -74,10 +74,8 @@ pub(crate) fn ask(
     let shape = ReplyShape::of(criteria);
     let question = question.with_settings(settings);
     vote(call, settings, slice::from_ref(&question), |inquiry, judge| {
-        complete(match inquiry.answer(judge, &question, |reply| judgement::read(shape, reply)) {
-            Ok(judgement) => judgement_score::score(judgement, criteria),
-            Err(failure) => failure.into(),
-        })
+        let read = |reply: &str| judgement_score::score(judgement::read(shape, reply)?, criteria);
+        complete(inquiry.answer(judge, &question, read).unwrap_or_else(Into::into))
     })
 }
 

@@ -7,30 +7,37 @@ use evalsuite_schema::json::{Object, Value};
 
 use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::weighted_mean;
+use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judgement::{Check, Judgement, SATISFIED};
 use crate::judge::reply_shape::ReplyShape;
 use crate::model::score::Score;
 
-/// Evidence of a criterion that the judge did not answer.
-const NOT_ANSWERED: &str = "not answered";
-
 /// Lowest score, of 10, with which the assertion of a criterion passes.
 const SHOWN_AS_PASSED: u8 = 7;
 
-pub(crate) fn score(judgement: Judgement, criteria: &[Criterion]) -> GraderResult {
+/// The result, or why the judgement is not one of all criteria.
+pub(crate) fn score(judgement: Judgement, criteria: &[Criterion]) -> Result<GraderResult, ReplyDefect> {
     match judgement {
-        Judgement::Score(score) => score.into(),
+        Judgement::Score(score) => Ok(score.into()),
         Judgement::Criteria { checks, reasoning } => by_criteria(criteria, &checks, reasoning),
     }
 }
 
-/// The weighted mean of the criteria. A criterion that is not met fails the answer.
-fn by_criteria(criteria: &[Criterion], checks: &[Check], reasoning: Option<String>) -> GraderResult {
+/// The weighted mean of the criteria. A criterion that is not met fails the answer. One that the judge left out has no verdict, so that
+/// there is no result.
+fn by_criteria(
+    criteria: &[Criterion],
+    checks: &[Check],
+    reasoning: Option<String>,
+) -> Result<GraderResult, ReplyDefect> {
     let has_ranges = ReplyShape::of(criteria) == ReplyShape::Ranges;
     let (mut values, mut assertions, mut raw) = (Vec::new(), Vec::new(), Object::new());
     let mut forced_fail = false;
     for criterion in criteria {
-        let (score, evidence) = worst(checks, &criterion.id);
+        let Some(Check { score, reasoning: evidence, .. }) = worst(checks, &criterion.id) else {
+            return Err(unanswered(criteria, checks).into());
+        };
+        let score = *score;
         let value = f64::from(score) / f64::from(SATISFIED);
         let is_met =
             criterion.min_score.or(criterion.required.then_some(1.0)).is_none_or(|least| at_least(value, least));
@@ -38,12 +45,10 @@ fn by_criteria(criteria: &[Criterion], checks: &[Check], reasoning: Option<Strin
         if has_ranges {
             let range = criterion.score_ranges.iter().find(|range| (range.low..=range.high).contains(&score));
             text.push_str(&format!(" - Score: {score}/10 ({})", range.map_or("", |range| &range.outcome)));
-            if checks.iter().any(|check| check.id == criterion.id) {
-                raw.insert(criterion.id.clone(), score.into());
-            }
+            raw.insert(criterion.id.clone(), score.into());
         }
         let mut assertion = Assertion::new(text, score >= SHOWN_AS_PASSED && is_met);
-        assertion.evidence = evidence;
+        assertion.evidence.clone_from(evidence);
         assertions.push(assertion);
         values.push((criterion.weight, value));
         forced_fail |= !is_met;
@@ -59,16 +64,20 @@ fn by_criteria(criteria: &[Criterion], checks: &[Check], reasoning: Option<Strin
     if has_ranges {
         score = score.with_detail("raw_scores", Value::Object(raw));
     }
-    GraderResult { forced_fail, ..score.into() }
+    Ok(GraderResult { forced_fail, ..score.into() })
 }
 
-/// The worst answer to a criterion; the worst possible one where the judge did not answer it.
-fn worst(checks: &[Check], id: &str) -> (u8, Option<String>) {
-    let answers = checks.iter().filter(|check| check.id == id);
-    match answers.min_by_key(|check| check.score) {
-        Some(check) => (check.score, check.reasoning.clone()),
-        None => (0, Some(NOT_ANSWERED.to_owned())),
-    }
+/// The worst answer to a criterion.
+fn worst<'c>(checks: &'c [Check], id: &str) -> Option<&'c Check> {
+    checks.iter().filter(|check| check.id == id).min_by_key(|check| check.score)
+}
+
+/// What is wrong with a reply without these criteria.
+fn unanswered(criteria: &[Criterion], checks: &[Check]) -> String {
+    let is_left_out = |criterion: &&Criterion| worst(checks, &criterion.id).is_none();
+    let ids: Vec<String> = criteria.iter().filter(is_left_out).map(|criterion| format!("`{}`", criterion.id)).collect();
+    let kind = if ids.len() == 1 { "the criterion" } else { "the criteria" };
+    format!("`checks` has no verdict on {kind} {}", ids.join(", "))
 }
 
 #[cfg(test)]
@@ -90,6 +99,10 @@ mod tests {
     }
 
     fn judged(criteria: &[Criterion], checks: Vec<Check>, reasoning: Option<&str>) -> GraderResult {
+        read(criteria, checks, reasoning).unwrap()
+    }
+
+    fn read(criteria: &[Criterion], checks: Vec<Check>, reasoning: Option<&str>) -> Result<GraderResult, ReplyDefect> {
         score(Judgement::Criteria { checks, reasoning: reasoning.map(str::to_owned) }, criteria)
     }
 
@@ -101,16 +114,26 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_not_satisfied_and_the_worse_of_two_answers_counts() {
-        let criteria = [criterion("a", 2.0, true), criterion("b", 1.0, false), criterion("c", 1.0, false)];
+    fn the_worse_of_two_answers_counts_and_unknown_ids_do_not() {
+        let criteria = [criterion("a", 3.0, true), criterion("b", 1.0, false)];
         let checks = vec![check("b", SATISFIED), check("a", SATISFIED), check("b", 0), check("z", SATISFIED)];
         let graded = judged(&criteria, checks, Some(" "));
-        assert_eq!((value(&graded), graded.forced_fail, &graded.score.rationale), (0.5, false, &None));
+        assert_eq!((value(&graded), graded.forced_fail, &graded.score.rationale), (0.75, false, &None));
         let evidence: Vec<_> = graded.score.assertions.iter().map(|a| (a.passed, a.evidence.as_deref())).collect();
-        assert_eq!(evidence, [(true, Some("why")), (false, Some("why")), (false, Some("not answered"))]);
+        assert_eq!(evidence, [(true, Some("why")), (false, Some("why"))]);
         assert_eq!(graded.score.details["unknown_ids"], json!(["z"]));
-        let none = judged(&criteria, Vec::new(), Some(""));
-        assert_eq!((value(&none), none.forced_fail), (0.0, true));
+    }
+
+    #[test]
+    fn a_criterion_that_is_left_out_has_no_verdict() {
+        let criteria = [criterion("a", 2.0, true), criterion("b", 0.0, false), criterion("c", 1.0, false)];
+        let problem = |checks| match read(&criteria, checks, None) {
+            Err(ReplyDefect::Unreadable(problem)) => problem.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let without_b = vec![check("a", SATISFIED), check("c", SATISFIED), check("B", SATISFIED)];
+        assert_eq!(problem(without_b), "`checks` has no verdict on the criterion `b`");
+        assert_eq!(problem(vec![check("c", 0)]), "`checks` has no verdict on the criteria `a`, `b`");
     }
 
     #[test]
@@ -142,7 +165,7 @@ mod tests {
     fn raw_scores_are_those_of_the_judge() {
         let any = ScoreRange { low: 0, high: 10, outcome: "any".into() };
         let criteria = ["a", "b"].map(|id| Criterion { score_ranges: vec![any.clone()], ..criterion(id, 1.0, false) });
-        let graded = judged(&criteria, vec![check("b", 7)], None);
-        assert_eq!(graded.score.details["raw_scores"], json!({"b": 7}));
+        let graded = judged(&criteria, vec![check("b", 7), check("a", 0)], None);
+        assert_eq!(graded.score.details["raw_scores"], json!({"a": 0, "b": 7}));
     }
 }

@@ -23,6 +23,7 @@ pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 pub(crate) mod number_format;
 pub(crate) mod regex;
+pub(crate) mod reported_work;
 pub(crate) mod scoring;
 pub(crate) mod similar;
 pub(crate) mod skill_trigger;
@@ -34,7 +35,6 @@ pub(crate) mod user_grader;
 use std::time::Instant;
 
 use evalsuite_records::record::{Assertion, GraderRecord};
-use evalsuite_schema::grader::ExecutionMetrics;
 use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::answer_steps::NoText;
@@ -42,7 +42,6 @@ use crate::grade::assertion_text::shorten;
 use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
-use crate::model::evidence::UnknownWork;
 use crate::model::score::Score;
 
 /// Runs one grader. `folder` keeps its files apart from those of graders with the same name.
@@ -57,7 +56,7 @@ pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingCont
 pub(crate) fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRecord {
     let started = Instant::now();
     let call = GraderCall { path, grader, context, run: grade_at };
-    let mut record = match missing_data(&grader.config, context) {
+    let mut record = match lost_workspace(&grader.config, context) {
         Some(why) => Score::error(why).into_record(&call),
         None if grader.transform.is_empty() => grade_by_type(&call),
         None => grade_transformed(&call),
@@ -82,39 +81,10 @@ fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
     }
 }
 
-/// Why a grader does not have the data that it needs. Missing data is not evidence, so that the grader is an error.
-fn missing_data(config: &GraderConfig, context: &GradingContext<'_>) -> Option<String> {
+/// Why the files that code grades are not known: missing data is not evidence, so that the grader is an error.
+fn lost_workspace(config: &GraderConfig, context: &GradingContext<'_>) -> Option<String> {
     let is_code = matches!(config, GraderConfig::CodeGrader(_) | GraderConfig::User { .. });
-    let lost = is_code.then(|| context.cassette.lost_workspace()).flatten();
-    lost.or_else(|| unknown_work(config, &context.evidence.facts().unknown).map(str::to_owned))
-}
-
-/// Why the calls or the usage that a grader needs are not known.
-fn unknown_work<'u>(config: &GraderConfig, unknown: &'u UnknownWork) -> Option<&'u str> {
-    let (calls, spending) = needs(config);
-    unknown.calls.as_deref().filter(|_| calls).or(unknown.spending.as_deref().filter(|_| spending))
-}
-
-/// Whether a grader needs the agent's calls, and whether it needs tokens or cost.
-fn needs(config: &GraderConfig) -> (bool, bool) {
-    match config {
-        GraderConfig::ToolTrajectory(_) | GraderConfig::SkillTrigger(_) => (true, false),
-        GraderConfig::TokenUsage(_) | GraderConfig::Cost(_) => (false, true),
-        GraderConfig::ExecutionMetrics(ExecutionMetrics {
-            min_tool_calls,
-            max_tool_calls,
-            min_llm_calls,
-            max_llm_calls,
-            target_exploration_ratio,
-            max_tokens,
-            max_cost_usd,
-            ..
-        }) => {
-            let calls = [min_tool_calls, max_tool_calls, min_llm_calls, max_llm_calls, target_exploration_ratio];
-            (calls.iter().any(|limit| limit.is_some()), max_tokens.is_some() || max_cost_usd.is_some())
-        }
-        _ => (false, false),
-    }
+    is_code.then(|| context.cassette.lost_workspace()).flatten()
 }
 
 /// The name of the variable that holds the settings, in a type that has settings.
@@ -140,27 +110,3 @@ macro_rules! calls_of_functions {
 }
 
 evalsuite_schema::built_in_graders!(calls_of_functions);
-
-#[cfg(test)]
-mod tests {
-    use evalsuite_schema::grader::{Cost, SkillTrigger};
-
-    use super::*;
-
-    #[test]
-    fn only_graders_that_need_what_is_missing_are_errors() {
-        let skill = GraderConfig::SkillTrigger(SkillTrigger { skill: "s".into(), should_trigger: false });
-        let cost = GraderConfig::Cost(Cost { budget: 1.0 });
-        let metrics = |config| GraderConfig::ExecutionMetrics(config);
-        let duration = metrics(ExecutionMetrics { max_duration_ms: Some(1.0), ..Default::default() });
-        let calls = metrics(ExecutionMetrics { max_llm_calls: Some(1.0), ..Default::default() });
-        let tokens = metrics(ExecutionMetrics { max_tokens: Some(1.0), ..Default::default() });
-        let unknown = UnknownWork { calls: Some("no spans".into()), spending: None };
-        let is_error = |config| unknown_work(config, &unknown);
-        assert_eq!([&skill, &calls].map(is_error), [Some("no spans"); 2]);
-        assert_eq!([&cost, &duration, &tokens].map(is_error), [None; 3]);
-        let hidden = UnknownWork { spending: Some("hidden".into()), ..unknown.clone() };
-        assert!(unknown_work(&cost, &hidden).is_some() && unknown_work(&tokens, &hidden).is_some());
-        assert!(unknown_work(&duration, &hidden).is_none());
-    }
-}

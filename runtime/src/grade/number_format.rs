@@ -2,7 +2,7 @@
 //!
 //! Hand-written: ryu-js formats the shortest form only, and `fixed` has to round ties up as `toFixed` does.
 
-use evalsuite_schema::decimal::at_most;
+use evalsuite_schema::decimal::{at_most, shown_from};
 
 /// The shortest decimal form of the number, with an exponent if it is very large or very small.
 pub(crate) fn show(value: f64) -> String {
@@ -32,10 +32,10 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A number and its limit with this many decimals, or with all that they have if the number would not look larger although it is.
+/// A number and its limit with this many decimals, or with as many as it takes if the number would not look larger although it is.
 pub(crate) fn both_fixed(value: f64, limit: f64, decimals: usize) -> (String, String) {
     let both = (fixed(value, decimals), fixed(limit, decimals));
-    if both.0 == both.1 && !at_most(value, limit) { (show(value), show(limit)) } else { both }
+    if both.0 == both.1 && !at_most(value, limit) { (shown_from(decimals, value, limit), show(limit)) } else { both }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
 use evalsuite_records::record::Assertion;
-use evalsuite_schema::decimal::at_least;
+use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::grader::Similar;
 
 use crate::grade::assertion_text::shorten;
@@ -9,7 +9,7 @@ use crate::grade::edit_distance::edit_distance;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::pass_mark;
 use crate::grade::letter_case::folded_letter;
-use crate::grade::number_format::{fixed, show};
+use crate::grade::number_format::show;
 use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;
 use crate::model::score::Score;
@@ -25,8 +25,8 @@ pub(crate) fn grade(config: &Similar, call: &GraderCall<'_>) -> Result<Score, St
 
 /// `mark`: lowest value of a passing verdict.
 fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Result<Score, String> {
-    let reference = || reference_text(evidence.expected_output());
-    let expected = config.value.clone().or_else(reference).ok_or("there is no `expected_output` to compare with")?;
+    let reference = || reference_text(&evidence.facts().reference());
+    let expected = config.value.clone().or_else(reference).ok_or("the case has no reference to compare with")?;
     let (wanted, answer) =
         (characters(&expected, config.ignore_case), characters(evidence.answer(), config.ignore_case));
     let longest = wanted.len().max(answer.len());
@@ -49,11 +49,7 @@ fn similarity(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Result<Sc
     let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
     let held = at_least(value, mark);
     let sign = if held { ">=" } else { "<" };
-    let shown = if held == (fixed(value, 4).parse::<f64>().is_ok_and(|shown| at_least(shown, mark))) {
-        fixed(value, 4)
-    } else {
-        show(value)
-    };
+    let shown = shown_from(4, value, mark);
     let mark = show(mark);
     let text = format!("Similarity {shown} {sign} {mark} ({distance} edits in {longest} characters)");
     Ok(Score::new(value).with_assertion(assertion(text, held)))

@@ -4,17 +4,14 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::{ToolCall, Value};
 
-use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
-use crate::grade::grader_record::GraderResult;
+use crate::grade::assertion_text::{in_text, shorten};
+use crate::grade::reported_work::{NotReported, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> GraderResult {
+pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Score, NotReported> {
     let skill = &config.skill;
-    let Some(calls) = evidence.tool_calls() else {
-        let assertion = Assertion::new("No tool calls recorded", false).with_evidence(NO_TRANSCRIPT);
-        return GraderResult::without_evidence([assertion]);
-    };
+    let calls = tool_calls(evidence)?;
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     let held = trigger.is_some() == config.should_trigger;
     let text = match trigger {
@@ -28,7 +25,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> GraderRes
     let assertion = Assertion::new(text, held)
         .with_expected(format!("skill \"{skill}\" {wanted}"))
         .with_actual(format!("calls: {}", shorten(&names.join(", "))));
-    Score::from_assertions([assertion]).into()
+    Ok(Score::from_assertions([assertion]))
 }
 
 /// How a call shows that the skill is used: by its input, or else by its output.
@@ -73,7 +70,7 @@ mod tests {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).score.state
+        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).unwrap().state
     }
 
     #[test]
@@ -97,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_transcript_both_directions_score_0() {
+    fn without_a_transcript_both_directions_are_an_error() {
         for should_trigger in [true, false] {
             let config = SkillTrigger { skill: "csv".into(), should_trigger };
-            assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, ScoreState::Decided(0.0));
+            assert!(grade(&config, &Evidence::new(Facts::default())).is_err());
         }
     }
 }

@@ -4,32 +4,30 @@ use std::borrow::Cow;
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Assertion;
-use evalsuite_schema::decimal::at_most;
+use evalsuite_schema::decimal::{at_most, shown_beside};
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Object, ToolCall, Value};
 
-use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
+use crate::grade::assertion_text::{in_text, shorten};
 use crate::grade::call_matching;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
+use crate::grade::reported_work::{NotReported, call_duration_ms, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
 
-pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
-    let Some(calls) = evidence.tool_calls() else {
-        let assertion = Assertion::new("No trace available for evaluation", false).with_evidence(NO_TRANSCRIPT);
-        return GraderResult::without_evidence([assertion]);
-    };
-    match config.mode {
+pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
+    let calls = tool_calls(evidence)?;
+    Ok(match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
         mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
-        TrajectoryMode::InOrder => in_order(config, &calls).into(),
-        TrajectoryMode::Exact => exact(config, &calls),
-        TrajectoryMode::Superset => superset(config, &calls).into(),
+        TrajectoryMode::InOrder => in_order(config, &calls)?.into(),
+        TrajectoryMode::Exact => return exact(config, &calls),
+        TrajectoryMode::Superset => superset(config, &calls)?.into(),
         TrajectoryMode::Subset => subset(config, &calls).into(),
-    }
+    })
 }
 
 /// Points of one comparison, with what they were given for.
@@ -38,6 +36,8 @@ struct Points {
     points: usize,
     possible: usize,
     assertions: Vec<Assertion>,
+    /// The first call whose duration is limited, but not known.
+    unknown: Option<NotReported>,
 }
 
 impl Points {
@@ -63,14 +63,16 @@ impl Points {
         self.add(Assertion::new(text, true));
         let Some(limit) = item.max_duration_ms else { return };
         self.possible += 1;
-        let Some(duration) = call.duration_ms else {
-            let text = format!("{} took an unknown time (max: {}ms)", item.tool, show(limit));
-            let assertion = Assertion::new(text, false).with_expected(format!("at most {} ms", show(limit)));
-            return self.add(assertion.with_evidence("the agent did not report how long the call took"));
+        let duration = match call_duration_ms(call) {
+            Ok(duration) => duration,
+            Err(unknown) => {
+                self.unknown.get_or_insert(unknown);
+                return;
+            }
         };
         let held = at_most(duration, limit);
         let verb = if held { "completed in" } else { "took" };
-        let (duration, limit) = (show(duration), show(limit));
+        let (duration, limit) = (shown_beside(duration, limit), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
         self.add(
             Assertion::new(text, held)
@@ -79,7 +81,15 @@ impl Points {
         );
     }
 
-    fn score(self) -> Score {
+    fn score(self) -> Result<Score, NotReported> {
+        match self.unknown {
+            Some(unknown) => Err(unknown),
+            None => Ok(self.share()),
+        }
+    }
+
+    /// The score of expectations about the number of calls, which have no duration.
+    fn share(self) -> Score {
         let value = if self.possible == 0 { 1.0 } else { ratio(self.points, self.possible) };
         Score { assertions: self.assertions, ..Score::new(value) }
     }
@@ -137,10 +147,10 @@ fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
             points.add(assertion.with_expected(expected).with_actual(counted(count, "call")));
         }
     }
-    points.score()
+    points.share()
 }
 
-fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotReported> {
     let mut points = Points { possible: config.expected.len(), ..Points::default() };
     let mut next = 0;
     for (index, item) in config.expected.iter().enumerate() {
@@ -169,7 +179,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     points.score()
 }
 
-fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
+fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<GraderResult, NotReported> {
     let expected = &config.expected;
     let mut points = Points { possible: expected.len().max(calls.len()), ..Points::default() };
     let differ = expected.len() != calls.len();
@@ -196,10 +206,10 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
             }
         }
     }
-    GraderResult { forced_fail: differ, ..points.score().into() }
+    Ok(GraderResult { forced_fail: differ, ..points.score()?.into() })
 }
 
-fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotReported> {
     let mut points = Points { possible: config.expected.len(), ..Points::default() };
     let fits = |item| (0..calls.len()).filter(|index| matches(config, item, calls[*index])).collect();
     let fits: Vec<Vec<usize>> = config.expected.iter().map(fits).collect();
@@ -233,7 +243,7 @@ fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
         points.add(Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
     }
-    points.score()
+    points.share()
 }
 
 fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
@@ -299,7 +309,7 @@ mod tests {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence);
+        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).unwrap();
         (graded.score.state, graded.forced_fail)
     }
 
@@ -331,7 +341,7 @@ mod tests {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence);
+        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).unwrap();
         graded.score.assertions.into_iter().map(|assertion| (assertion.text, assertion.passed)).collect()
     }
 
@@ -444,14 +454,30 @@ mod tests {
             {"tool": "a", "max_duration_ms": 100.0}, {"tool": "b"}, {"tool": "c", "max_duration_ms": 5.0}]});
         let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, {"tool": "c", "duration_ms": 50.0}]);
         assert_eq!(run(config.clone(), calls).0, ScoreState::Decided(0.8));
-        let unknown = json!([{"tool": "a"}, {"tool": "b"}, {"tool": "c", "duration_ms": 5.0}]);
-        assert_eq!(run(config.clone(), unknown.clone()).0, ScoreState::Decided(0.8), "what is not known is not kept");
-        let told = assertions(config, unknown);
-        assert!(told.contains(&("a took an unknown time (max: 100ms)".to_owned(), false)), "{told:?}");
     }
 
     #[test]
-    fn what_was_not_reported_scores_0() {
+    fn a_duration_that_was_not_reported_is_an_error_if_it_is_limited() {
+        let mut message = Message::text(Role::Assistant, "done");
+        let calls = json!([{"tool": "a"}, {"tool": "b", "duration_ms": 5.0}]);
+        message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
+        let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+        for mode in ["in_order", "exact", "superset"] {
+            let graded = |limited: &str| {
+                let mut expected = names(&["a", "b"]);
+                let index = usize::from(limited == "b");
+                expected[index]["max_duration_ms"] = json!(100.0);
+                let config = json!({"mode": mode, "expected": expected});
+                grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence)
+            };
+            assert_eq!(graded("b").unwrap().score.state, ScoreState::Decided(1.0), "{mode}");
+            let why = graded("a").unwrap_err().to_string();
+            assert_eq!(why, "the agent did not report how long its call of `a` took", "{mode}");
+        }
+    }
+
+    #[test]
+    fn calls_that_were_not_reported_are_an_error() {
         let config = ToolTrajectory {
             mode: TrajectoryMode::Subset,
             minimums: Vec::new(),
@@ -459,6 +485,6 @@ mod tests {
             expected: Vec::new(),
             args_match: ArgsMatch::Exact,
         };
-        assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, ScoreState::Decided(0.0));
+        assert!(grade(&config, &Evidence::new(Facts::default())).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use evalsuite_schema::{Input, Message, Role, ToolCall, Value};
 
 use crate::model::evidence::Evidence;
-use crate::model::messages::{self, pretty, reference_text};
+use crate::model::messages::{self, reference_text};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::excerpt::{first_chars, trim};
 
@@ -36,14 +36,10 @@ impl PromptVariables {
                 messages::judge_prompt(list, |file| messages::file_text(&places.resolve(file)))
             }
         };
-        let reference = match &facts.reference_solution {
-            Some(solution) => solution.expected_outcome.as_ref().map(|outcome| pretty(&Value::Object(outcome.clone()))),
-            None => reference_text(&facts.expected_output),
-        };
         Self {
             input: own(&input),
             output: own(output),
-            expected_output: own(&reference.unwrap_or_default()),
+            expected_output: own(&reference_text(&facts.reference()).unwrap_or_default()),
             criteria: own(facts.criteria.as_deref().or(facts.description.as_deref()).unwrap_or_default()),
             file_changes: own(&changes(&facts.diff)),
             tool_calls: own(&calls(evidence)),

@@ -1,5 +1,6 @@
 //! The data of a trial that graders get.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,6 +83,14 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// What graders compare the answer with: the messages of `expected_output`, in the tasks layout the expected outcome.
+    pub(crate) fn reference(&self) -> Cow<'_, [Message]> {
+        match &self.reference_solution {
+            Some(solution) => Cow::Owned(solution.messages()),
+            None => Cow::Borrowed(&self.expected_output),
+        }
+    }
+
     /// What is known before the agent is called.
     pub(crate) fn of_case(case: &Case, target: &str) -> Self {
         Self {

@@ -142,7 +142,11 @@ fn without_a_reference_the_expected_output_is_compared() {
     let (trial, _kept) = judged(json!([compares(json!({}))]), json!({}), |evals| evals.with_judge(scripted([TIE])));
     let reason = trial.reason.unwrap();
     assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::GraderError));
-    assert!(reason.message.contains("neither a `reference` nor an `expected_output`"), "{}", reason.message);
+    assert!(
+        reason.message.contains("neither a `reference` in the grader nor a reference in the case"),
+        "{}",
+        reason.message
+    );
 }
 
 #[test]

@@ -136,7 +136,8 @@ mod commands {
 
     #[test]
     fn a_crash_is_not_negated_to_a_pass() {
-        let crash = "echo 'Traceback (most recent call last):' >&2; echo 'KeyError: total' >&2; exit 1";
+        // Whether this is a crash in a language that is not known, or a deliberate fail, cannot be told.
+        let crash = "echo 'no total' >&2; exit 1";
         let negated = |mut grader: Value| {
             grader["negate"] = json!(true);
             grader
@@ -156,7 +157,7 @@ mod commands {
             let (outcome, _, records) = graded(json!([entry]));
             let error = records[0].error.as_deref().unwrap_or_default();
             assert_eq!((outcome, records[0].state), (Status::Error, GraderState::Error), "{records:?}");
-            assert!(error.contains(part) && error.ends_with("KeyError: total"), "{error}");
+            assert!(error.contains(part) && error.ends_with("no total"), "{error}");
         }
         // An exit code stays a verdict where it is not negated, or where standard output has the reason.
         let (outcome, ..) = graded(json!([command("check", crash, json!({}))]));
@@ -165,6 +166,23 @@ mod commands {
         for verdict in verdicts {
             let (outcome, ..) = graded(json!([negated(command("check", verdict, json!({})))]));
             assert_eq!(outcome, Status::Passed, "{verdict}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_broke_is_an_error_and_the_exit_status_1_a_fail() {
+        let traceback = "printf 'Traceback (most recent call last):\\n  File \"c.py\"\\nImportError: x\\n' >&2; exit 1";
+        let broken =
+            [traceback, "exit 2", "exit 101", "exit 126", "exit 127", "kill -9 $$", "sh -c 'kill -9 $$'", "nope"];
+        for settings in [json!({}), json!({"result": "status"})] {
+            for script in broken {
+                let (outcome, _, records) = graded(json!([command("check", script, settings.clone())]));
+                assert_eq!((outcome, records[0].state), (Status::Error, GraderState::Error), "{script}: {records:?}");
+            }
+            for script in ["exit 1", "echo 'no total' >&2; exit 1", "echo FAIL; exit 1", "grep -q x /dev/null"] {
+                let (outcome, _, records) = graded(json!([command("check", script, settings.clone())]));
+                assert_eq!((outcome, records[0].value), (Status::Failed, Some(0.0)), "{script}: {records:?}");
+            }
         }
     }
 

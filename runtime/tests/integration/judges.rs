@@ -167,12 +167,19 @@ fn criteria_are_checked_one_by_one() {
         {"id": "thanks", "outcome": "Says thank you", "weight": 1.0, "required": true},
         {"id": "name", "outcome": "Uses the name", "weight": 3.0, "required": false},
     ]);
-    let reply =
-        r#"{"checks": [{"id": "thanks", "satisfied": true, "reasoning": "it does"}], "overall_reasoning": "fine"}"#;
-    let (trial, _kept) = judged(json!([rubrics(&criteria)]), json!({}), |evals| evals.with_judge(scripted([reply])));
+    let check = |id: &str, satisfied: bool| json!({"id": id, "satisfied": satisfied, "reasoning": "it does"});
+    let reply = |checks: &[Value]| json!({"checks": checks, "overall_reasoning": "fine"}).to_string();
+    let half = reply(&[check("thanks", true)]);
+    let whole = reply(&[check("name", false), check("thanks", true)]);
+    let judged = |judge| judged(json!([rubrics(&criteria)]), json!({}), |evals| evals.with_judge(judge)).0;
+    // A reply that leaves a criterion out is asked for again.
+    let trial = judged(scripted([&half, &whole]));
     let record = first(&trial);
     assert_eq!((record.value, record.rationale.as_deref()), (Some(0.25), Some("fine")));
-    assert_eq!(record.assertions[1].evidence.as_deref(), Some("not answered"));
+    let trial = judged(scripted([&half]));
+    assert_eq!((trial.outcome, trial.score, first(&trial).state), (Status::Error, None, GraderState::Error));
+    let message = &trial.reason.as_ref().unwrap().message;
+    assert!(message.ends_with("`checks` has no verdict on the criterion `name`"), "{message}");
 }
 
 #[test]

@@ -80,11 +80,11 @@ fn rates_count_what_they_say() {
         ("evalsuite.suite_summary/1", 5, 1)
     );
     let target = &summary.targets[0];
-    // a passes, b fails, c has a trial in error, which is missing evidence, d breaks, e fails because nothing is decided.
-    assert_eq!((target.cases.passed, target.cases.failed, target.cases.error, target.cases.skipped), (1, 2, 2, 0));
-    assert_eq!((target.trials.passed, target.trials.failed, target.trials.error), (3, 7, 2));
+    // a passes, b fails, c has a trial in error, which is missing evidence, d breaks, nothing is decided in e.
+    assert_eq!((target.cases.passed, target.cases.failed, target.cases.error, target.cases.skipped), (1, 1, 3, 0));
+    assert_eq!((target.trials.passed, target.trials.failed, target.trials.error), (3, 6, 3));
     close(target.case_pass_rate, 1.0 / 5.0);
-    close(target.completed_pass_rate, 1.0 / 3.0);
+    close(target.completed_pass_rate, 1.0 / 2.0);
     close(target.trial_pass_rate, 3.0 / 12.0);
 }
 
@@ -92,18 +92,18 @@ fn rates_count_what_they_say() {
 fn the_mean_is_clustered_by_case() {
     let (summary, _) = summary();
     let target = &summary.targets[0];
-    // Case means: 0.7, 0.2, 0.89995 and 0 (nothing decided scores 0); d has no completed trial.
-    let means = [0.7, 0.2, 0.899_95, 0.0];
-    let mean = (0.7 + 0.2 + 0.899_95) / 4.0;
-    let spread = (means.iter().map(|m: &f64| (m - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
-    assert_eq!(target.scored_cases, 4);
+    // Case means: 0.7, 0.2 and 0.89995; d and e have no completed trial.
+    let means = [0.7, 0.2, 0.899_95];
+    let mean = (0.7 + 0.2 + 0.899_95) / 3.0;
+    let spread = (means.iter().map(|m: &f64| (m - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    assert_eq!(target.scored_cases, 3);
     close(target.mean_score, mean);
-    close(target.stderr, spread / 2.0);
-    // The interval is that of the four scores and 0, 0, 1, 1, with Student's quantile of 7 degrees of freedom.
+    close(target.stderr, spread / 3.0_f64.sqrt());
+    // The interval is that of the three scores and 0, 0, 1, 1, with Student's quantile of 6 degrees of freedom.
     let with_ends = [&means[..], &[0.0, 0.0, 1.0, 1.0]].concat();
-    let center = with_ends.iter().sum::<f64>() / 8.0;
-    let spread = (with_ends.iter().map(|m| (m - center).powi(2)).sum::<f64>() / 7.0).sqrt();
-    let half = 2.365 * spread / 8.0_f64.sqrt();
+    let center = with_ends.iter().sum::<f64>() / 7.0;
+    let spread = (with_ends.iter().map(|m| (m - center).powi(2)).sum::<f64>() / 6.0).sqrt();
+    let half = 2.447 * spread / 7.0_f64.sqrt();
     let is_near = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-3);
     assert!(is_near(target.ci95_lower, center - half) && is_near(target.ci95_upper, center + half), "{target:?}");
 }
@@ -114,8 +114,8 @@ fn pass_at_k_tells_how_many_cases_it_is_about() {
     let target = &summary.targets[0];
     let at = |k: u32| (target.pass_at_k[&k].value, target.pass_at_k[&k].cases);
     let hat = |k: u32| (target.pass_hat_k[&k].value, target.pass_hat_k[&k].cases);
-    // Completed trials: a 2 of 4, b 0 of 3, c 1 of 2, e 0 of 1.
-    assert_eq!(at(1), ((0.5 + 0.0 + 0.5 + 0.0) / 4.0, 4));
+    // Completed trials: a 2 of 4, b 0 of 3, c 1 of 2.
+    assert_eq!(at(1), ((0.5 + 0.0 + 0.5) / 3.0, 3));
     let (value, cases) = at(2);
     close(Some(value), (5.0 / 6.0 + 0.0 + 1.0) / 3.0);
     assert_eq!(cases, 3);
@@ -165,10 +165,10 @@ fn what_trials_took_is_summed() {
     assert_eq!((target.cost_usd, target.judge_cost_usd), (Some(2.0), None));
     assert!(target.duration_ms.p50 <= target.duration_ms.p95);
     let lines = shown.lines().collect::<Vec<_>>();
-    assert_eq!(lines[0], "x: 1 passed, 2 failed, 2 error, 0 skipped, 2 flaky");
-    assert_eq!(lines[1], "  errors   2 of 12 trials ended in an error", "{shown}");
+    assert_eq!(lines[0], "x: 1 passed, 1 failed, 3 error, 0 skipped, 2 flaky");
+    assert_eq!(lines[1], "  errors   3 of 12 trials ended in an error", "{shown}");
     assert_eq!(lines[2], "  target   passed  failed  error  score  95 % interval", "{shown}");
-    assert_eq!(lines[3], "  default       1       2      2   0.45   0.08 to 0.87", "{shown}");
+    assert_eq!(lines[3], "  default       1       1      3   0.60   0.12 to 0.97", "{shown}");
     assert!(lines[4].starts_with("  target   tokens     USD"), "{shown}");
     assert!(lines[5].starts_with("  default     110  2.0000"), "{shown}");
     assert_eq!(lines[6], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases; left out: 4 with fewer than 4 graded trials)");

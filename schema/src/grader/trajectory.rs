@@ -99,7 +99,7 @@ pub struct ExpectedCall {
     #[key(Some(&Text), "[request_id]", codes(SettingConflict, MissingGraderSetting),
         empty(MissingGraderSetting, "is an empty list", "name arguments that are not compared, or delete the key"))]
     pub ignore_args: Vec<String>,
-    /// Longest duration of the call, with `in_order` or `exact`. A call whose duration is not reported is too long.
+    /// Longest duration of the call, with `in_order` or `exact`. If the duration of the call is not reported, the grader is an error.
     #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds", codes(SettingConflict))]
     pub max_duration_ms: Option<f64>,
 }

@@ -56,7 +56,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("failing-verdict-is-confirmed", &[Calls], |cx| cx.ours.as_ref().is_some_and(is_confirmed)),
         ("failing-verdict-is-confirmed", ANY, confirmed_by_other_replies),
-        ("unanswered-criterion-fails", &[Score, Verdict, Assertions, Evidence], not_answered),
+        ("unanswered-criterion-is-an-error", &[Error, Calls], |cx| {
+            cx.error().contains(": `checks` has no verdict on the criteri")
+        }),
         ("criteria-order", &[Assertions], answered_in_other_order),
         ("worse-of-two-answers", &[Score, Verdict, Assertions, Evidence, Details], answered_twice),
         ("rubrics-as-strings", ANY, |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
@@ -72,10 +74,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("no-input-is-no-arguments", VALUE, |cx| {
             cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null())
         }),
-        ("unknown-durations-are-not-kept", VALUE, duration_unknown),
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
-        ("transcript-not-reported", &[Score, Verdict, Assertions, Evidence, Error], transcript_missing),
+        ("not-reported-is-an-error", &[Error], lacks_data),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
@@ -88,7 +89,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("fences-in-strings", &[Assertions, Evidence], fence_in_reply),
         ("aggregator-lists-members", &[Members], |cx| matches!(aggregator(cx), Some("code-grader" | "llm-grader"))),
         ("member-error-is-an-error", &[Error], has_broken_member),
-        ("aggregator-payload", VALUE, aggregator_reads),
+        ("aggregator-payload", &[Score, Verdict, Assertions, Evidence, Error], aggregator_reads),
         ("plain-text-results", VALUE, plain_text_result),
         ("unreadable-output-is-an-error", &[Error], |cx| {
             let kinds = ["text that is not a result", "a score that is not from 0 to 1", "more than one result"];
@@ -114,6 +115,12 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("log-lines-before-the-result", &[Error], |cx| {
             cx.error().starts_with("the command printed a result with other text around it") && exited(cx) == Some(0)
+        }),
+        ("crash-is-an-error", &[Error], |cx| {
+            cx.error().starts_with("the command died of an error of its own") && exited(cx) == Some(1)
+        }),
+        ("one-exit-code-fails", &[Error], |cx| {
+            cx.error().starts_with("the command ended with exit code ") && exited(cx) > Some(1)
         }),
         ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
@@ -235,13 +242,6 @@ fn entries<'a>(cx: &'a Graded<'_>) -> &'a [Value] {
     list(cx.grader, if cx.grader["criteria"].is_array() { "criteria" } else { "rubrics" })
 }
 
-fn not_answered(cx: &Graded<'_>) -> bool {
-    cx.ours
-        .iter()
-        .flat_map(|ours| &ours.assertions)
-        .any(|a| a.evidence.as_deref().is_some_and(|e| e.ends_with("not answered")))
-}
-
 /// We list the criteria in their order; the reference lists the answers in theirs.
 fn answered_in_other_order(cx: &Graded<'_>) -> bool {
     let Some(record) = &cx.ours else { return false };
@@ -321,12 +321,6 @@ fn finds_more_calls(cx: &Graded<'_>) -> bool {
     cx.kind() == "tool-trajectory" && cx.grader["mode"] == "superset" && more
 }
 
-/// The agent did not report how long a call took whose duration is limited; in the reference, that limit does not count.
-fn duration_unknown(cx: &Graded<'_>) -> bool {
-    let own = cx.ours.iter().flat_map(|ours| &ours.assertions);
-    cx.kind() == "tool-trajectory" && own.into_iter().any(|assertion| assertion.text.contains(" took an unknown time "))
-}
-
 fn measured_duration(cx: &Graded<'_>) -> bool {
     let absent = ["No duration data available", "Duration data not available"];
     let is_absent = |text: &String| absent.iter().any(|start| text.starts_with(start));
@@ -341,17 +335,15 @@ fn fractional_tokens(cx: &Graded<'_>) -> bool {
     usage.is_some_and(|usage| usage.values().any(|tokens| tokens.is_number() && !tokens.is_u64()))
 }
 
-fn transcript_missing(cx: &Graded<'_>) -> bool {
-    let is_absent = cx.evidence().get("messages").is_some_and(Value::is_null);
-    let asks = |grader: &Value| {
-        let limits = ["max_tool_calls", "max_llm_calls", "target_exploration_ratio"];
-        let counts = || limits.iter().any(|limit| grader[*limit].is_number());
-        match grader["type"].as_str().unwrap_or_default().replace('_', "-").as_str() {
-            "execution-metrics" => counts(),
-            kind => matches!(kind, "tool-trajectory" | "skill-trigger"),
-        }
-    };
-    is_absent && (asks(cx.grader) || any_member(cx.grader, &asks))
+/// The error says what the agent did not report, and the record does not have it.
+fn lacks_data(cx: &Graded<'_>) -> bool {
+    let evidence = cx.evidence();
+    let is_absent = |key: &str| evidence[key].is_null();
+    let lacks = |part: &str, is_absent: bool| is_absent && cx.error().contains(part);
+    lacks("the agent's calls are not known", is_absent("messages"))
+        || lacks("the agent did not report its cost", is_absent("cost_usd"))
+        || lacks("the agent did not report its tokens", is_absent("token_usage"))
+        || lacks("the agent did not report how long", cx.calls().any(|call| call["duration_ms"].is_null()))
 }
 
 /// The same points divided by the number of calls in place of items, and not a pass.

@@ -64,7 +64,7 @@ const RULES: &[(&str, Check)] = &[
         ("input" | "expected_output", "text" | "resolved_path") => cx.ours.is_null(),
         _ => false,
     }),
-    ("transcript-not-reported", |cx, _| cx.root() == "trace" && cx.ours.is_null() && cx.theirs["event_count"] == 0),
+    ("not-reported-is-an-error", |cx, _| cx.root() == "trace" && cx.ours.is_null() && cx.theirs["event_count"] == 0),
     // The reference uses the times of the reported calls, if there are any.
     (
         "payload-times-of-the-agent",

@@ -24,7 +24,7 @@ pub const RULES: &[&str] = &[
     "gate-at-threshold-0",
     "decided-at-load-time",
     "judge-failure-is-an-error",
-    "unanswered-criterion-fails",
+    "unanswered-criterion-is-an-error",
     "agent-error-in-a-turn",
     "conversation-gate",
     "turn-type-spelling",
@@ -221,8 +221,7 @@ fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<
         return Some("turn-type-spelling");
     }
     if record.json.get("judge_reply").is_some() && has_unanswered_criteria(&turns[..], expected) {
-        let is_lower = ran.case.score.zip(expected["score"].as_f64()).is_some_and(|(ours, theirs)| ours < theirs);
-        return is_lower.then_some("unanswered-criterion-fails");
+        return is_error.then_some("unanswered-criterion-is-an-error");
     }
     let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
     let is_same = close(ran.case.score, expected["score"].as_f64());

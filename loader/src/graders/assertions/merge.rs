@@ -12,7 +12,7 @@ use crate::source::Span;
 
 /// What checks of a case's graders need to know about the case.
 pub(crate) struct CaseFacts<'a> {
-    /// The reference answer. A task has none, which is not a problem of its graders.
+    /// The reference answer: of a task, the expected outcome.
     pub(crate) expected_output: &'a [Message],
     /// The reference answer has a reported problem, and is missing for that reason.
     pub(crate) reference_is_broken: bool,
@@ -20,6 +20,13 @@ pub(crate) struct CaseFacts<'a> {
     /// Where the case is.
     pub(crate) span: Span,
     pub(crate) tasks_layout: bool,
+}
+
+impl CaseFacts<'_> {
+    /// The key with the reference answer.
+    pub(super) fn reference_key(&self) -> &'static str {
+        if self.tasks_layout { "expected_outcome" } else { "expected_output" }
+    }
 }
 
 /// Puts graders of the case and the suite together, and checks what concerns all of them.
@@ -32,16 +39,14 @@ pub(crate) fn merge(
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
-    // A task need not have a reference.
-    let needs_no_reference = facts.reference_is_broken || facts.tasks_layout && facts.expected_output.is_empty();
     let mut reference = None;
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
         check_comparisons(parsed, is_own, facts, d);
-        if parsed.notes.needs_reference && !needs_no_reference {
+        if parsed.notes.needs_reference && !facts.reference_is_broken {
             let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
-            reference.check(parsed, is_own, facts.span, d);
+            reference.check(parsed, is_own, facts, d);
         }
     }
     check_weights(&all, own, facts, d);
@@ -54,7 +59,10 @@ fn check_judges(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &
     if facts.has_criteria || !facts.expected_output.is_empty() {
         return;
     }
-    let help = "add `prompt` or `rubrics` to the grader, or `criteria` or `expected_output` to the case";
+    let help = match facts.tasks_layout {
+        true => "add `prompt` or `rubrics` to the grader, or `description` or an `expected_outcome` to the task",
+        false => "add `prompt` or `rubrics` to the grader, or `criteria` or `expected_output` to the case",
+    };
     for span in &parsed.notes.bare_judges {
         let diagnostic = if is_own {
             Diagnostic::new(Code::MissingGraderSetting, "the `llm-grader` has nothing to judge by").at(*span)
@@ -79,7 +87,7 @@ fn check_comparisons(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>,
             let message = format!("the suite's `{kind}` grader has nothing to compare this case with");
             Diagnostic::new(code, message).at(facts.span).related(*span, "the grader")
         };
-        d.push(diagnostic.help(format!("add `{key}` to the grader, or `expected_output` to the case")));
+        d.push(diagnostic.help(format!("add `{key}` to the grader, or `{}` to the case", facts.reference_key())));
     }
 }
 

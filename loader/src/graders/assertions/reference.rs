@@ -4,9 +4,8 @@ use evalsuite_schema::grader::{FieldAccuracy, Grader, GraderConfig, expected_doc
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Message, Value};
 
-use super::ParsedGrader;
+use super::{CaseFacts, ParsedGrader};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
-use crate::source::Span;
 use evalsuite_diagnostics::suggest;
 
 /// The document that fields are compared with, as far as it is known while compiling.
@@ -28,11 +27,12 @@ impl Reference {
     }
 
     /// Reports fields that the reference does not have; those of a suite's grader are left out for this case.
-    pub(super) fn check(&self, parsed: &mut ParsedGrader, is_own: bool, case: Span, d: &mut Diagnostics) {
+    pub(super) fn check(&self, parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+        let key = facts.reference_key();
         let document = match self {
             Reference::Unknown => return,
             Reference::Missing => {
-                missing(parsed, is_own, case, d);
+                missing(parsed, is_own, facts, d);
                 return;
             }
             Reference::Document(document) => document,
@@ -54,20 +54,24 @@ impl Reference {
                 }
                 suggest::did_you_mean(path, known.iter().map(String::as_str))
             };
-            let help = near.unwrap_or_else(|| "add it to `expected_output`, or delete the field".to_owned());
-            d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `expected_output`"), help);
+            let help = near.unwrap_or_else(|| format!("add it to `{key}`, or delete the field"));
+            d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `{key}`"), help);
         }
     }
 }
 
-fn missing(parsed: &ParsedGrader, is_own: bool, case: Span, d: &mut Diagnostics) {
-    let help = "add an object as `expected_output`";
+fn missing(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    let key = facts.reference_key();
+    let help = match facts.tasks_layout {
+        true => "add `\"reference_solution\": {\"expected_outcome\": {…}}`",
+        false => "add an object as `expected_output`",
+    };
     let diagnostic = if is_own {
-        let message = "the case has no `expected_output` with fields to compare with";
+        let message = format!("the case has no `{key}` with fields to compare with");
         Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
     } else {
-        let message = "the case has no `expected_output` with fields, which a grader of the suite compares";
-        Diagnostic::new(Code::FieldNotInExpected, message).at(case).related(parsed.span, "the grader")
+        let message = format!("the case has no `{key}` with fields, which a grader of the suite compares");
+        Diagnostic::new(Code::FieldNotInExpected, message).at(facts.span).related(parsed.span, "the grader")
     };
     d.push(diagnostic.help(help));
 }

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{
-    Case, Content, Input, Message, PathRef, ReferenceSolution, Role, SuiteJson, Task, Trials, Value, Workspace,
-};
+use evalsuite_schema::{Case, Input, PathRef, ReferenceSolution, SuiteJson, Task, Trials, Workspace};
 
 use crate::cases::case::CheckedCase;
 use crate::cases::workspace;
@@ -48,15 +46,14 @@ pub(super) fn read(
     let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
     // The expected outcome is what graders compare an answer with.
-    let reference: Vec<Message> = written
-        .reference_solution
-        .iter()
-        .filter_map(|solution: &ReferenceSolution| solution.expected_outcome.clone())
-        .map(|outcome| Message::new(Role::Assistant, Content::Data(Value::Object(outcome))))
-        .collect();
+    let reference = written.reference_solution.as_ref().map(ReferenceSolution::messages).unwrap_or_default();
+    let has_outcome = |entry: &Entry| {
+        let key = entry.value.entry("expected_outcome");
+        entry.value.as_mapping().is_none() || key.is_some_and(|entry| !entry.value.is_null())
+    };
     let facts = CaseFacts {
         expected_output: &reference,
-        reference_is_broken: reference_entry.is_some() && reference.is_empty(),
+        reference_is_broken: reference_entry.is_some_and(has_outcome) && reference.is_empty(),
         has_criteria: written.description.is_some(),
         span: node.span,
         tasks_layout: true,

@@ -58,7 +58,7 @@ fn build(config: &Object, context: &GradingContext<'_>, directory: &UntrustedDir
         "criteria": facts.criteria,
         "input": input,
         "input_files": files,
-        "expected_output": messages(&facts.expected_output, &of_suite),
+        "expected_output": messages(&facts.reference(), &of_suite),
         "answer": context.evidence.answer(),
         "output": output,
         "output_path": output_path,

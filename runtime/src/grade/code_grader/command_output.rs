@@ -4,6 +4,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::ResultSource;
 
+use crate::grade::code_grader::crash_report::line_of_crash;
 use crate::grade::code_grader::result_object::{self, VerdictRule};
 use crate::model::score::Score;
 use crate::platform::excerpt::{escaped, last_chars, middle_out, trim};
@@ -16,7 +17,11 @@ const UNREADABLE_SHOWN: usize = 300;
 const HELP: &str = "help: print `{\"score\": 0.5}`, or a first line that is `pass`, `fail` or a number from 0 to 1, to stdout, and logs to \
      stderr; if only the exit status counts, set `result: status`";
 
-/// The score of a command that has ended. What cannot be read is an error.
+/// The exit status with which a command says *fail*. It is the one that `grep`, `diff`, `test` and test runners use for it; another one
+/// says that they could not do their work.
+const FAIL: i32 = 1;
+
+/// The score of a command that has ended. What cannot be read is an error, and so is a command that died.
 pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule) -> Score {
     let stdout = finished.stdout.text();
     let stdout = trim(&stdout);
@@ -24,9 +29,6 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
     let Some(code) = finished.status.code() else {
         return Score::error(format!("the command was ended by a signal ({}){}", finished.status, tail_of(&stderr)));
     };
-    if matches!(code, 126 | 127) {
-        return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
-    }
     if source == ResultSource::Output && (!stdout.is_empty() || finished.stdout.truncated) {
         match printed(stdout, finished.stdout.truncated, code, rule) {
             Err(Unreadable::Contradicts) => {
@@ -38,6 +40,9 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
             Ok(None) => {}
         }
     }
+    if let Some(why) = broken(code, &stderr) {
+        return Score::error(why);
+    }
     let text = match (stdout, trim(&stderr)) {
         ("", "") => format!("exit code {code}"),
         ("", stderr) => last_chars(stderr, SHOWN),
@@ -46,6 +51,28 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
     let assertion =
         Assertion::new(text, code == 0).with_expected("exit code 0").with_actual(format!("exit code {code}"));
     Score::from_assertions([assertion])
+}
+
+/// Why a command that printed no result broke: its exit status is neither that of a pass nor that of a fail, or it died of an error of its
+/// own, which says nothing about the answer.
+fn broken(code: i32, stderr: &str) -> Option<String> {
+    let tail = tail_of(stderr);
+    match code {
+        0 => None,
+        FAIL => line_of_crash(stderr).map(|line| {
+            let line = escaped(line, &[]);
+            format!(
+                "the command died of an error of its own, which says nothing about the answer: `{line}`; help: mend the command; if a \
+                 program of the agent wrote this, send its standard error elsewhere (`2>&1`){tail}"
+            )
+        }),
+        126 | 127 => Some(format!("the command cannot be run (exit code {code}){tail}")),
+        129..=192 => Some(format!("the command was ended by signal {} (exit code {code}){tail}", code - 128)),
+        _ => Some(format!(
+            "the command ended with exit code {code}, but only 0 (pass) and {FAIL} (fail) say something about the answer; help: if it \
+             means a fail, end the command with `|| exit {FAIL}`{tail}"
+        )),
+    }
 }
 
 /// Why an output is not a result.
@@ -335,16 +362,33 @@ mod tests {
     #[test]
     fn with_result_status_only_the_exit_code_counts() {
         for text in ["", "all good", "fail", "0", "{\"score\": 0}", "log\n{\n \"score\": 0\n}"] {
-            for (code, value) in [(0, 1.0), (1, 0.0), (3, 0.0)] {
+            for (code, value) in [(0, 1.0), (1, 0.0)] {
                 let score = read(&finished(text, "", exit(code)), ResultSource::Status, VerdictRule::OnlyFailDecides);
                 assert_eq!(score.state, ScoreState::Decided(value), "{text}");
                 let shown = if text.is_empty() { format!("exit code {code}") } else { text.to_owned() };
                 assert_eq!(score.assertions[0].text, shown);
             }
         }
-        for status in [exit(126), exit(127), 9] {
-            error(&read(&finished("", "", status), ResultSource::Status, VerdictRule::OnlyFailDecides));
+    }
+
+    #[test]
+    fn a_command_that_broke_is_an_error_and_not_a_fail() {
+        let statuses = [2, 3, 101, 124, 125, 126, 127, 134, 137, 255].map(exit);
+        for source in [ResultSource::Output, ResultSource::Status] {
+            for status in statuses.into_iter().chain([9]) {
+                for (stdout, stderr) in [("", ""), ("", "boom"), ("FAIL: amount missing", "")] {
+                    error(&read(&finished(stdout, stderr, status), source, VerdictRule::OnlyFailDecides));
+                }
+            }
+            let traceback =
+                "Traceback (most recent call last):\n  File \"c.py\", line 1\nModuleNotFoundError: No module named 'x'";
+            for stdout in ["", "checking"] {
+                let score = read(&finished(stdout, traceback, exit(1)), source, VerdictRule::OnlyFailDecides);
+                assert!(error(&score).contains("`ModuleNotFoundError: No module named 'x'`"), "{score:?}");
+            }
         }
+        assert!(error(&reply("", "", exit(101))).contains("`|| exit 1`"));
+        assert!(error(&reply("", "", exit(137))).starts_with("the command was ended by signal 9"));
     }
 
     #[test]
@@ -361,7 +405,7 @@ mod tests {
             (" \r\n\u{feff}", "log", 0, 1.0, "log"),
             ("", "2 tests failed", 1, 0.0, "2 tests failed"),
             ("FAIL: amount missing", "", 1, 0.0, "FAIL: amount missing"),
-            ("[]", "", 2, 0.0, "[]"),
+            ("[]", "", 1, 0.0, "[]"),
         ] {
             let score = reply(stdout, stderr, exit(code));
             assert_eq!((score.state, score.assertions[0].text.as_str()), (ScoreState::Decided(value), shown));

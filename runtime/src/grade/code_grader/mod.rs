@@ -2,6 +2,7 @@
 
 pub(crate) mod command_input;
 pub(crate) mod command_output;
+pub(crate) mod crash_report;
 pub(crate) mod result_object;
 
 use std::time::Duration;

@@ -21,8 +21,8 @@ use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
 pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<GraderResult, &'static str> {
-    let expected =
-        expected_document(evidence.expected_output()).ok_or("no message of `expected_output` is an object")?;
+    let expected = expected_document(&evidence.facts().reference())
+        .ok_or("the reference of the case has no object to compare with")?;
     let candidate = match document(evidence.answer()) {
         Ok(candidate) => candidate,
         Err(error) => {

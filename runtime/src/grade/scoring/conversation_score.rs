@@ -19,13 +19,13 @@ pub(crate) fn score_conversation(
     let all = || turns.iter().flatten().chain(&whole);
     let notes = all().flat_map(|score| score.notes.iter().cloned()).collect();
     let ended = |outcome, score, reason| TrialScore { outcome, score, reason, notes };
-    if let Some(broken) = all().find(|score| score.outcome == Status::Error) {
+    let because = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
+    let is_error = |score: &&TrialScore| score.outcome == Status::Error && !because(score, ReasonCode::NothingDecided);
+    if let Some(broken) = all().find(is_error) {
         return ended(Status::Error, None, broken.reason.clone());
     }
-    let because = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
     let counted = |score: &TrialScore| {
-        let value = score.score.filter(|_| !because(score, ReasonCode::NothingDecided))?;
-        Some(CountedScore { weight: 1.0, score: value, passed: score.outcome == Status::Passed })
+        Some(CountedScore { weight: 1.0, score: score.score?, passed: score.outcome == Status::Passed })
     };
     let ungraded = CountedScore { weight: 1.0, score: 1.0, passed: true };
     let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(ungraded), counted);
@@ -35,7 +35,7 @@ pub(crate) fn score_conversation(
             return ended(Status::Skipped, None, advised.reason.clone());
         }
         let reason = Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader of every turn is undecided");
-        return ended(Status::Failed, Some(0.0), Some(reason));
+        return ended(Status::Error, None, Some(reason));
     }
     let how = match aggregation {
         Aggregation::Mean => "mean",
@@ -106,10 +106,10 @@ mod tests {
 
     #[test]
     fn an_undecided_turn_is_left_out() {
-        let undecided = || because(ReasonCode::NothingDecided, Failed);
+        let undecided = || because(ReasonCode::NothingDecided, Error);
         assert_eq!(decide(Mean, &[turn(0.9), undecided()], undecided()), (Passed, Some(0.9)));
         let nothing = score_conversation(Mean, &[undecided()], None, 0.0);
-        assert_eq!((nothing.outcome, nothing.score), (Failed, Some(0.0)));
+        assert_eq!((nothing.outcome, nothing.score), (Error, None));
         assert_eq!(nothing.reason.map(|reason| reason.code), Some(ReasonCode::NothingDecided));
     }
 

@@ -31,11 +31,18 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         let message = format!("grader `{}`: {}", broken.name, broken.error.as_deref().unwrap_or_default());
         let code = code_of(broken).unwrap_or(ReasonCode::GraderError);
         let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
-        return TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() };
+        return error(reason);
     }
     let is_mean = layout.rules().scoring == Scoring::WeightedMean;
     // With the default threshold of tasks, every verdict counts.
     let every_verdict_counts = !is_mean && threshold >= 1.0;
+    let is_undecided = |grader: &&GraderRecord| grader.required && grader.state == GraderState::Undecided;
+    if let Some(first) = graders.iter().find(is_undecided).filter(|_| !every_verdict_counts) {
+        let why = first.rationale.as_deref().unwrap_or_default();
+        let message = format!("required grader `{}` is undecided: {why}", first.name);
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderUndecided, message);
+        return error(reason.with_location(first.location.clone()));
+    }
     let scores: Vec<CountedScore> = decided(graders)
         .filter_map(|grader| {
             let weight = if is_mean { grader.weight } else { 1.0 };
@@ -51,8 +58,7 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         return failed(Some(score), reason.with_location(first.location.clone()));
     }
     let Some(score) = mean else {
-        let message = "every grader with a weight is undecided";
-        return failed(is_mean.then_some(0.0), Reason::new(Stage::Grading, ReasonCode::NothingDecided, message));
+        return error(Reason::new(Stage::Grading, ReasonCode::NothingDecided, nothing_decided(graders)));
     };
     let first_failed = with_verdict(graders, Verdict::Fail).find(|grader| !is_mean || grader.weight > 0.0);
     let passes = if every_verdict_counts { first_failed.is_none() } else { mean_passes(&scores, threshold) };
@@ -67,6 +73,17 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         _ => reason(format!("score {} is below {threshold}", shown_against(score, threshold))),
     };
     failed(Some(score), reason)
+}
+
+/// Why no grader with a weight decides.
+fn nothing_decided(graders: &[GraderRecord]) -> String {
+    let undecided = graders.iter().filter(|grader| grader.state == GraderState::Undecided);
+    let whys = undecided.map(|grader| {
+        let why = grader.rationale.as_deref().unwrap_or_default();
+        format!("grader `{}` is undecided: {why}", grader.name)
+    });
+    let whys: Vec<String> = whys.collect();
+    if whys.is_empty() { "no grader with a weight decides".to_owned() } else { whys.join("; ") }
 }
 
 /// Why a guard keeps its trial from passing. If the plain mean, of which other tools ask for no more, reaches the `averaged` threshold, the
@@ -115,8 +132,7 @@ pub(crate) fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl I
 
 /// Whether a grader keeps its trial (or composite) from passing, whatever the others say.
 pub(crate) fn is_broken_guard(grader: &GraderRecord) -> bool {
-    let passed = grader.verdict == Some(Verdict::Pass);
-    !passed && (grader.required || grader.guard && grader.state == GraderState::Decided)
+    grader.verdict == Some(Verdict::Fail) && (grader.required || grader.guard)
 }
 
 fn passed(score: f64, threshold: f64, graders: &[GraderRecord]) -> TrialScore {
@@ -131,6 +147,10 @@ fn passed(score: f64, threshold: f64, graders: &[GraderRecord]) -> TrialScore {
         notes.push(Note::new("passed_by_own_marks", message));
     }
     TrialScore { outcome: Status::Passed, score: Some(score), reason: None, notes }
+}
+
+fn error(reason: Reason) -> TrialScore {
+    TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() }
 }
 
 fn failed(score: Option<f64>, reason: Reason) -> TrialScore {
@@ -187,8 +207,7 @@ mod tests {
         assert_eq!(result(Layout::Cases, &[heavy.clone(), grader(0.2)], 0.8), (Passed, Some(0.8)));
         let shown = with(grader(0.0), |record| record.weight = 0.0);
         assert_eq!(result(Layout::Cases, &[grader(1.0), shown.clone()], 0.8), (Passed, Some(1.0)));
-        assert_eq!(result(Layout::Cases, &[shown], 0.0), (Failed, Some(0.0)));
-        assert_eq!(result(Layout::Cases, &[undecided()], 0.0), (Failed, Some(0.0)));
+        assert_eq!(result(Layout::Cases, &[shown], 0.0), (Error, None));
         let notes = score_trial(Layout::Cases, &[heavy, grader(0.2)], 0.8).notes;
         assert_eq!(notes.len(), 1, "a failed grader of a passed trial is noted");
     }
@@ -214,7 +233,7 @@ mod tests {
         let gate = |value| with(required(grader(value)), |record| record.weight = 0.0);
         let guard = |value| with(grader(value), |record| record.guard = true);
         let failing = |record| with(record, |record| record.verdict = Some(Verdict::Fail));
-        let closed = [gate(0.7), failing(gate(0.85)), required(undecided())];
+        let closed = [gate(0.7), failing(gate(0.85))];
         for gate in [failing(guard(0.0)), failing(guard(1.0))] {
             for (layout, threshold) in [(Layout::Cases, 0.8), (Layout::Tasks, 0.8), (Layout::Cases, 1.0)] {
                 let graders = [grader(1.0), grader(1.0), grader(1.0), grader(1.0), gate.clone()];
@@ -268,8 +287,28 @@ mod tests {
         assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.9), undecided()], 1.0), (Passed, Some(0.95)));
         assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.5)], 1.0), (Failed, Some(0.75)));
         assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.5)], 0.75), (Passed, Some(0.75)));
-        assert_eq!(result(Layout::Tasks, &[undecided()], 0.0), (Failed, None));
-        assert_eq!(result(Layout::Tasks, &[], 1.0), (Failed, None));
+        assert_eq!(result(Layout::Tasks, &[], 1.0), (Error, None));
+    }
+
+    #[test]
+    fn what_is_not_decided_is_neither_a_fail_nor_a_pass() {
+        let undecided = || with(undecided(), |record| record.rationale = Some("no file".into()));
+        for (layout, threshold) in
+            [(Layout::Cases, 0.8), (Layout::Cases, 0.0), (Layout::Tasks, 0.7), (Layout::Tasks, 1.0)]
+        {
+            let only = score_trial(layout, &[undecided()], threshold);
+            assert_eq!((only.outcome, only.score), (Error, None), "{layout:?} {threshold}");
+            let reason = only.reason.unwrap();
+            assert_eq!(reason.code, ReasonCode::NothingDecided);
+            assert_eq!(reason.message, "grader `g` is undecided: no file");
+        }
+        for other in [grader(1.0), required(grader(0.0))] {
+            let score = score_trial(Layout::Cases, &[other, required(undecided())], 0.8);
+            assert_eq!((score.outcome, score.score), (Error, None));
+            let reason = score.reason.unwrap();
+            assert_eq!(reason.code, ReasonCode::RequiredGraderUndecided);
+            assert_eq!(reason.message, "required grader `g` is undecided: no file");
+        }
     }
 
     #[test]

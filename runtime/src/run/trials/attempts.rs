@@ -33,7 +33,8 @@ pub(crate) fn run_attempts(
     Ok((last, records))
 }
 
-/// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.
+/// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt, and a
+/// grader that does not decide has not failed.
 fn is_worth_repeating(record: &TrialRecord) -> bool {
     let Some(reason) = &record.reason else { return false };
     record.outcome == Status::Error
@@ -45,6 +46,8 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
                 | ReasonCode::RecordingStale
                 | ReasonCode::Required
                 | ReasonCode::Unsupported
+                | ReasonCode::RequiredGraderUndecided
+                | ReasonCode::NothingDecided
         )
 }
 
@@ -97,6 +100,7 @@ mod tests {
         assert_eq!(times(error(Stage::Workspace, ReasonCode::RepoError)), 3);
         assert_eq!(times(error(Stage::Setup, ReasonCode::VariableUnset)), 0);
         assert_eq!(times(error(Stage::Agent, ReasonCode::TargetUnusable)), 0);
+        assert_eq!(times(error(Stage::Grading, ReasonCode::NothingDecided)), 0);
         assert_eq!(times(ended(Status::Failed)), 0);
         assert_eq!(times(ended(Status::Passed)), 0);
     }

@@ -26,9 +26,13 @@ impl End {
     pub(crate) fn is_broken(&self) -> bool {
         match self.state {
             State::Decided { passes, .. } => !passes && (self.guard || self.required),
-            State::Undecided => self.required,
-            State::Error => false,
+            State::Undecided | State::Error => false,
         }
+    }
+
+    /// Whether there is no result, and none without it.
+    fn is_error(&self) -> bool {
+        self.state == State::Error || self.required && self.state == State::Undecided
     }
 
     fn decided(&self) -> Option<(&Exact, bool)> {
@@ -125,7 +129,7 @@ fn graded(kind: &Kind, counts: bool, threshold: &Exact) -> Result<Graded, State>
 
 /// What decides a composite before its members are combined.
 fn before(ends: &[End], counts: impl Fn(&End) -> bool) -> Option<Result<Graded, State>> {
-    if ends.iter().any(|end| end.state == State::Error) {
+    if ends.iter().any(End::is_error) {
         return Some(Err(State::Error));
     }
     if ends.iter().any(|end| end.is_broken() && counts(end)) {
@@ -179,7 +183,8 @@ pub(crate) enum Trial {
 /// A trial whose graders end like this.
 pub(crate) fn trial(ends: &[End], threshold: &Exact, is_tasks: bool) -> Trial {
     let every_verdict = is_tasks && *threshold >= whole(1);
-    if ends.iter().any(|end| end.state == State::Error) {
+    let is_error = |end: &End| if every_verdict { end.state == State::Error } else { end.is_error() };
+    if ends.iter().any(is_error) {
         return Trial::Error;
     }
     let weight = |end: &End| if is_tasks { whole(1) } else { end.weight.clone() };

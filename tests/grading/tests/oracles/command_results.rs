@@ -34,6 +34,10 @@ enum Says {
     NeverPass,
 }
 
+/// What an interpreter writes about an exception that was not caught.
+const CRASH: &str =
+    "Traceback (most recent call last):\n  File \"c.py\", line 1\nModuleNotFoundError: No module named 'x'";
+
 /// Lines that are results.
 const RESULTS: [&str; 14] =
     ["pass", "PASS", "Fail", "fail", "0", "1", "0.5", "1.0", "0.80", "5e-1", "1e0", ".9", "1.", " 0.79 "];
@@ -160,8 +164,8 @@ fn runs() -> impl Strategy<Value = Run> {
     );
     let of_lines = vec(prop_oneof![6 => line(), 1 => object()], 0..3).prop_map(|lines| lines.join("\n"));
     let stdout = prop_oneof![2 => of_object, 3 => of_lines];
-    let code = select(vec![0, 0, 0, 0, 1, 1, 3]);
-    (stdout, select(vec!["", "", "log"]), code, prop::bool::weighted(0.2))
+    let code = select(vec![0, 0, 0, 0, 1, 1, 1, 3, 101, 126, 127, 137]);
+    (stdout, select(vec!["", "", "log", "log", CRASH]), code, prop::bool::weighted(0.2))
         .prop_map(|(stdout, stderr, code, negate)| Run { stdout, stderr, code, negate })
 }
 
@@ -243,6 +247,8 @@ fn says(run: &Run) -> Says {
         // Without a word on standard output, a failed command has crashed; with a result, it contradicts itself.
         _ if run.negate && stdout.is_empty() && !run.stderr.is_empty() => Says::Exactly(Expected::Error),
         _ if has_brace => Says::NeverPass,
+        // Only one exit status says fail, unless the command died with it.
+        code if code != 1 || run.stderr == CRASH => Says::Exactly(Expected::Error),
         _ => Says::Exactly(plain(whole(0))),
     }
 }

@@ -125,8 +125,11 @@ fn single_limits_are_compared_as_fractions() {
             let limit = chosen(work, key, (*limit, *pick));
             let mut grader = grader(json!({kind: {name: limit.float()}}));
             grader.negate = *negate;
-            let passes = reported(work, key).is_some() && holds(work, key, limit) != *negate;
-            compare(&graded(&grader, agent_work(work)), &Expected::passed(passes))
+            let expected = match reported(work, key) {
+                None => Expected::Error,
+                Some(_) => Expected::passed(holds(work, key, limit) != *negate),
+            };
+            compare(&graded(&grader, agent_work(work)), &expected)
         },
     );
 }
@@ -135,14 +138,15 @@ fn single_limits_are_compared_as_fractions() {
 fn all_limits_of_tokens_hold() {
     for_each("token-usage", (work(), [limit(), limit(), limit()]), |(work, limits)| {
         let mut config = json!({});
-        let mut passes = work.usage.is_some();
+        let mut passes = true;
         for (key, limit) in ["max_input", "max_output", "max_total"].into_iter().zip(limits) {
             let Some(limit) = limit else { continue };
             let limit = chosen(work, key, *limit);
             config[key] = json!(limit.float());
             passes &= holds(work, key, limit);
         }
-        compare(&graded(&grader(json!({"token-usage": config})), agent_work(work)), &Expected::passed(passes))
+        let expected = if work.usage.is_none() { Expected::Error } else { Expected::passed(passes) };
+        compare(&graded(&grader(json!({"token-usage": config})), agent_work(work)), &expected)
     });
 }
 
@@ -190,9 +194,8 @@ fn the_share_of_kept_limits_is_a_fraction() {
         grader.min_score = min_score.map(Decimal::float);
         grader.negate = *negate;
         let score = ratio(kept, all);
-        // What is not reported fails, also if the result is inverted.
-        let expected =
-            if lacks { Expected::Decided(score, false) } else { of_guard(score, false, *min_score, *negate) };
+        // What is not reported is an error, also if the result is inverted.
+        let expected = if lacks { Expected::Error } else { of_guard(score, false, *min_score, *negate) };
         compare(&graded(&grader, agent_work(work)), &expected)
     });
 }

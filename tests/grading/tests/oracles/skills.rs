@@ -66,7 +66,8 @@ fn a_skill_is_used_if_a_call_shows_it() {
         let mut grader = grader(json!({"skill-trigger": {"skill": skill, "should_trigger": should_trigger}}));
         grader.negate = *negate;
         let shows = |calls: &Vec<Call>| calls.iter().any(|call| shows(skill, call));
-        let passes = calls.as_ref().is_some_and(|calls| (shows(calls) == *should_trigger) != *negate);
-        compare(&graded(&grader, AgentWork { transcript, ..AgentWork::default() }), &Expected::passed(passes))
+        let passes = |calls| (shows(calls) == *should_trigger) != *negate;
+        let expected = calls.as_ref().map_or(Expected::Error, |calls| Expected::passed(passes(calls)));
+        compare(&graded(&grader, AgentWork { transcript, ..AgentWork::default() }), &expected)
     });
 }

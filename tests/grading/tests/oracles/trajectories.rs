@@ -293,28 +293,28 @@ fn largest(input: &Input, items: &[Item], calls: &[&Call]) -> usize {
     with.chain([without]).max().unwrap_or(0)
 }
 
-/// Points and possible points of matched and missed items.
-fn points(matched: &[(&Item, Option<&Call>)]) -> (usize, usize) {
+/// Points and possible points of matched and missed items; `None` if the limited duration of a matched call is unknown.
+fn points(matched: &[(&Item, Option<&Call>)]) -> Option<(usize, usize)> {
     let mut points = matched.iter().filter(|(_, call)| call.is_some()).count();
     let mut possible = 0;
     for (item, call) in matched {
         let Some(limit) = item.limit else { continue };
         possible += 1;
-        // An unknown duration keeps no limit.
-        let duration = call.and_then(|call| call.duration);
-        points += usize::from(duration.is_some_and(|duration| duration <= limit));
+        if let Some(call) = call {
+            points += usize::from(call.duration? <= limit);
+        }
     }
-    (points, possible)
+    Some((points, possible))
 }
 
-/// Score, and whether the verdict is `fail` whatever the score.
-fn score(input: &Input, calls: &[&Call]) -> (Exact, bool) {
+/// Score, and whether the verdict is `fail` whatever the score; `None` if something is not known that it depends on.
+fn score(input: &Input, calls: &[&Call]) -> Option<(Exact, bool)> {
     let items: &[Item] = &input.items;
     let share = |part: usize, all: usize| if all == 0 { whole(1) } else { ratio(part, all) };
     if input.mode != "any_order" && items.is_empty() {
-        return (whole(i64::from(calls.is_empty())), false);
+        return Some((whole(i64::from(calls.is_empty())), false));
     }
-    match input.mode {
+    Some(match input.mode {
         "any_order" => {
             let count = |name: &str| calls.iter().filter(|call| named(name, call.tool)).count() as u64;
             let held = input.minimums.iter().filter(|(name, least)| count(name) >= *least).count()
@@ -329,13 +329,13 @@ fn score(input: &Input, calls: &[&Call]) -> (Exact, bool) {
                 matched.push((item, found.map(|index| rest[index])));
                 rest = found.map_or(&[], |index| &rest[index + 1..]);
             }
-            let (points, possible) = points(&matched);
+            let (points, possible) = points(&matched)?;
             (share(points, items.len() + possible), false)
         }
         "exact" => {
             let at = |index: usize, item| calls.get(index).copied().filter(|call| fits(input, item, call));
             let matched: Vec<_> = items.iter().enumerate().map(|(index, item)| (item, at(index, item))).collect();
-            let (points, possible) = points(&matched);
+            let (points, possible) = points(&matched)?;
             (share(points, items.len().max(calls.len()) + possible), items.len() != calls.len())
         }
         "superset" => (share(largest(input, items, calls), items.len()), false),
@@ -343,7 +343,7 @@ fn score(input: &Input, calls: &[&Call]) -> (Exact, bool) {
             let allowed = calls.iter().filter(|call| items.iter().any(|item| fits(input, item, call))).count();
             (share(allowed, calls.len()), false)
         }
-    }
+    })
 }
 
 #[test]
@@ -352,14 +352,10 @@ fn trajectories_are_compared_as_by_trying_every_assignment() {
         let mut grader = grader(config(input));
         grader.min_score = input.min_score.map(Decimal::float);
         grader.negate = input.negate;
-        // Without a transcript, nothing is known about the calls, and an inverted result fails, too.
-        let expected = match &input.calls {
-            None => Expected::passed(false),
-            Some(calls) => {
-                let (score, is_forced) = score(input, &calls.iter().collect::<Vec<_>>());
-                of_guard(score, is_forced, input.min_score, input.negate)
-            }
-        };
+        // What is not known is an error, also if the result is inverted.
+        let known = input.calls.as_ref().and_then(|calls| score(input, &calls.iter().collect::<Vec<_>>()));
+        let expected = known
+            .map_or(Expected::Error, |(score, is_forced)| of_guard(score, is_forced, input.min_score, input.negate));
         compare(&graded(&grader, work(input.calls.as_deref())), &expected)
     });
 }

@@ -9,6 +9,7 @@ use evalsuite_conformance::record::Record;
 use evalsuite_grading_tests::{evidence, replay};
 use evalsuite_schema::json::{Value, json};
 
+use crate::forms::{Form, SuiteFiles};
 use crate::samples::Work;
 
 /// A case: its graders, and the work of its agent.
@@ -66,17 +67,19 @@ pub(crate) fn run(cases: &[SampleCase]) -> Vec<CaseResult> {
 
 /// Runs the cases at a threshold.
 pub(crate) fn run_with(cases: &[SampleCase], threshold: Option<f64>) -> Vec<CaseResult> {
-    let expected = json!([{"role": "assistant", "content": {"total": 19.9, "when": "2025-01-31"}}]);
-    let tests = cases.iter().enumerate().map(|(index, case)| {
-        json!({
-            "id": format!("case-{index}"), "input": "q", "criteria": "c", "expected_output": expected,
-            "assertions": case.graders,
-        })
-    });
-    let suite = json!({"tests": tests.collect::<Vec<_>>()});
-    let json = json!({"files": {"EVAL.yaml": suite.to_string()}});
-    let record =
-        Record { id: "relations-001".to_owned(), eval: Some("EVAL.yaml".to_owned()), env: BTreeMap::new(), json };
+    run_in(Form::EvalFile, cases, threshold)
+}
+
+/// Runs the cases of a suite in this form.
+pub(crate) fn run_in(form: Form, cases: &[SampleCase], threshold: Option<f64>) -> Vec<CaseResult> {
+    let SuiteFiles { eval, files } = form.suite(cases);
+    let suite = json!({ "files": files });
+    let record = Record {
+        id: "relations-001".to_owned(),
+        eval: Some(eval.to_owned()),
+        env: BTreeMap::new(),
+        json: suite.clone(),
+    };
     let shared = Arc::new(cases.to_vec());
     let works = Arc::clone(&shared);
     let agent = move |trial: &mut evalsuite::Trial<'_>| {
@@ -93,8 +96,11 @@ pub(crate) fn run_with(cases: &[SampleCase], threshold: Option<f64>) -> Vec<Case
         .cases
         .iter()
         .map(|ran| {
-            let first = ran.trials.first().and_then(|trial| trial.graders.first());
-            let why = ran.trials.iter().flat_map(|trial| &trial.graders);
+            let turns = ran.trials.iter().flat_map(|trial| trial.turns.iter().flatten());
+            let of_turns = turns.flat_map(|turn| &turn.graders);
+            let all: Vec<_> = ran.trials.iter().flat_map(|trial| &trial.graders).chain(of_turns).collect();
+            let first = all.first();
+            let why = all.iter();
             let why = why.map(|grader| {
                 let texts: Vec<&str> = grader.assertions.iter().map(|assertion| assertion.text.as_str()).collect();
                 format!("{}: {:?} {:?} {:?} {texts:?}", grader.name, grader.value, grader.verdict, grader.error)

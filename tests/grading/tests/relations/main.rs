@@ -4,6 +4,7 @@
 //! and the runtime, with judges whose replies belong to the sample.
 
 mod complete_run;
+mod forms;
 mod samples;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,8 @@ use evalsuite_schema::GraderKind;
 use evalsuite_schema::grader::{BUILT_IN, built_in_kind};
 use evalsuite_schema::json::{Value, json};
 
-use crate::complete_run::{CaseResult, SampleCase, run, run_with};
+use crate::complete_run::{CaseResult, SampleCase, run, run_in, run_with};
+use crate::forms::{FORMS, Form, OF_SKILLS};
 use crate::samples::{Sample, Work, samples};
 
 /// The sample and one of its works, and whether the work passes.
@@ -111,6 +113,45 @@ fn samples_pass_and_fail_as_they_say() {
         |(sample, work, _)| Some(SampleCase::new(vec![sample.entry.clone()], work)),
         |(.., passes), result| if passed(result) == *passes { Ok(()) } else { Err(format!("passes: {passes}")) },
     );
+}
+
+/// What is wrong with the results of works in a form: each has to pass or fail as its sample says.
+fn wrong_in(form: Form, graded: &[&Graded], results: &[CaseResult]) -> Vec<String> {
+    let is_right = |passes: bool, result: &CaseResult| {
+        result.outcome == if passes { Status::Passed } else { Status::Failed }
+            && result.state == Some(GraderState::Decided)
+    };
+    let wrong = graded.iter().zip(results).filter(|((.., passes), result)| !is_right(*passes, result));
+    wrong
+        .map(|((sample, work, passes), result)| {
+            format!("{form:?}: {}\n  with {}\n  passes: {passes}\n  {result:?}", sample.entry, work.evidence)
+        })
+        .collect()
+}
+
+#[test]
+fn every_grader_passes_and_fails_in_every_layout() {
+    let works = works();
+    let mut wrong = Vec::new();
+    for form in FORMS {
+        let used: Vec<&Graded> = works.iter().filter(|(sample, ..)| form.has(&sample.entry)).collect();
+        // A type without a work that passes and one that fails is not tested.
+        let expected: Vec<&str> = if form == Form::Skill { OF_SKILLS.to_vec() } else { BUILT_IN.to_vec() };
+        for (name, wanted) in expected.iter().flat_map(|name| [(name, true), (name, false)]) {
+            let is_tested = used.iter().any(|(sample, _, passes)| sample.entry["type"] == *name && *passes == wanted);
+            assert!(is_tested, "{form:?}: no work with which `{name}` {}", if wanted { "passes" } else { "fails" });
+        }
+        let case = |graded: &Graded| SampleCase::new(vec![graded.0.entry.clone()], &graded.1);
+        if form == Form::OfSuite {
+            for graded in used {
+                wrong.extend(wrong_in(form, &[graded], &run_in(form, &[case(graded)], None)));
+            }
+            continue;
+        }
+        let cases: Vec<SampleCase> = used.iter().map(|graded| case(graded)).collect();
+        wrong.extend(wrong_in(form, &used, &run_in(form, &cases, None)));
+    }
+    assert!(wrong.is_empty(), "{} results:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -251,6 +292,25 @@ fn a_lower_threshold_never_fails_what_passed() {
     }
 }
 
+/// Whether a grader reads a document in the answer: an answer without one is data, and fails.
+fn reads_documents(entry: &Value) -> bool {
+    matches!(entry["type"].as_str(), Some("json-schema" | "field-accuracy"))
+}
+
+#[test]
+fn what_was_not_reported_is_an_error_in_every_layout() {
+    let is_code = |entry: &Value| entry["type"].as_str().and_then(built_in_kind) == Some(GraderKind::Code);
+    let unreported: Vec<(Value, Work)> = samples().into_iter().flat_map(|sample| sample.unreadable).collect();
+    for form in FORMS {
+        let reads = |entry: &Value| is_code(entry) && !reads_documents(entry) && form.has(entry);
+        for (entry, work) in unreported.iter().filter(|(entry, _)| reads(entry)) {
+            let result = run_in(form, &[SampleCase::new(vec![entry.clone()], work)], None).remove(0);
+            let (ended, shown) = ((result.outcome, result.score), format!("{form:?}: {entry}: {result:?}"));
+            assert_eq!(ended, (Status::Error, None), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_never_a_pass() {
     for negate in [false, true] {
@@ -266,9 +326,8 @@ fn what_cannot_be_read_is_never_a_pass() {
         for (case, result) in cases.iter().zip(run(&cases)) {
             let shown = format!("{} with {} {:?}: {result:?}", case.graders[0], case.work.evidence, case.work.reply);
             assert!(!passed(&result), "{shown}");
-            let is_command_or_judge = result.kind.is_some_and(|kind| kind != GraderKind::Code);
-            if is_command_or_judge {
-                assert_eq!(result.state, Some(GraderState::Error), "{shown}");
+            if !reads_documents(&case.graders[0]) {
+                assert_eq!((result.state, result.outcome), (Some(GraderState::Error), Status::Error), "{shown}");
             }
         }
     }

@@ -1,0 +1,90 @@
+//! What graders read of an agent's work. The one rule for data that is missing: what was neither reported nor measured is an error of the
+//! grader that reads it, which is neither a fail nor a pass, also with `negate`.
+
+use std::fmt;
+
+use evalsuite_records::record::Usage;
+use evalsuite_schema::ToolCall;
+
+use crate::model::evidence::Evidence;
+
+/// Why there are no calls, and how an agent reports them.
+const NO_CALLS: &str = "the agent reported no calls: an agent in Rust records each with `trial.tool_call`, or calls \
+    `trial.transcript_complete` if there are none; a command writes them as `messages` to its output file";
+/// Why there is no cost, and how an agent reports it.
+const NO_COST: &str = "the agent did not report its cost: an agent in Rust reports it with `trial.cost_usd`; a command writes it as \
+    `cost_usd` to its output file";
+/// Why there are no tokens, and how an agent reports them.
+const NO_USAGE: &str = "the agent did not report its tokens: an agent in Rust reports them with `trial.usage`; a command writes them as \
+    `token_usage` to its output file";
+
+/// Why a grader does not have the data that it reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotReported(String);
+
+impl fmt::Display for NotReported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The calls of tools, in order.
+pub(crate) fn tool_calls<'e>(evidence: &'e Evidence<'_>) -> Result<Vec<&'e ToolCall>, NotReported> {
+    known(evidence.tool_calls(), evidence.facts().unknown.calls.as_deref(), NO_CALLS)
+}
+
+/// The number of calls of models.
+pub(crate) fn llm_calls(evidence: &Evidence<'_>) -> Result<u64, NotReported> {
+    known(evidence.llm_calls(), evidence.facts().unknown.calls.as_deref(), NO_CALLS)
+}
+
+/// The tokens.
+pub(crate) fn usage(evidence: &Evidence<'_>) -> Result<Usage, NotReported> {
+    known(evidence.usage(), evidence.facts().unknown.spending.as_deref(), NO_USAGE)
+}
+
+/// The cost in US dollars.
+pub(crate) fn cost_usd(evidence: &Evidence<'_>) -> Result<f64, NotReported> {
+    known(evidence.cost_usd(), evidence.facts().unknown.spending.as_deref(), NO_COST)
+}
+
+/// How long the agent worked, in milliseconds: it is measured if the agent does not report it.
+pub(crate) fn duration_ms(evidence: &Evidence<'_>) -> Result<f64, NotReported> {
+    let duration = evidence.facts().duration_ms;
+    known(duration.is_finite().then_some(duration), None, "the duration of the agent is not known")
+}
+
+/// How long a call of a tool took, in milliseconds.
+pub(crate) fn call_duration_ms(call: &ToolCall) -> Result<f64, NotReported> {
+    let why = || NotReported(format!("the agent did not report how long its call of `{}` took", call.tool));
+    call.duration_ms.ok_or_else(why)
+}
+
+/// A value that was reported completely; `unknown` is why it was not.
+fn known<T>(value: Option<T>, unknown: Option<&str>, absent: &str) -> Result<T, NotReported> {
+    match (value, unknown) {
+        (Some(value), None) => Ok(value),
+        (_, why) => Err(NotReported(why.unwrap_or(absent).to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::evidence::{Facts, UnknownWork};
+
+    #[test]
+    fn only_what_is_missing_is_an_error() {
+        let unknown = UnknownWork { calls: Some("no spans".into()), spending: None };
+        let facts = Facts { transcript: Some(Vec::new()), cost_usd: Some(0.5), unknown, ..Facts::default() };
+        let evidence = Evidence::new(facts);
+        let why = NotReported("no spans".to_owned());
+        assert_eq!(tool_calls(&evidence).map(drop), Err(why.clone()));
+        assert_eq!(llm_calls(&evidence), Err(why));
+        assert_eq!((cost_usd(&evidence), duration_ms(&evidence)), (Ok(0.5), Ok(0.0)));
+        assert!(usage(&evidence).unwrap_err().to_string().contains("`trial.usage`"));
+        let reported = Evidence::new(Facts { transcript: Some(Vec::new()), ..Facts::default() });
+        assert_eq!((tool_calls(&reported).map(|calls| calls.len()), llm_calls(&reported)), (Ok(0), Ok(0)));
+        assert!(cost_usd(&reported).unwrap_err().to_string().contains("`trial.cost_usd`"));
+    }
+}
