@@ -20,19 +20,25 @@ pub struct DeskAgent<M> {
 /// What a call of the agent came to.
 #[derive(Debug)]
 pub struct Answer {
+    /// The answer.
     pub text: String,
+    /// The tools that were used, in order.
     pub tools: Vec<ToolUse>,
 }
 
 /// A tool that was used.
 #[derive(Debug)]
 pub struct ToolUse {
+    /// Name of the tool.
     pub name: String,
+    /// Its arguments.
     pub input: Value,
+    /// Its result.
     pub output: String,
 }
 
 impl<M: Model> DeskAgent<M> {
+    /// An agent with this model and memory.
     pub fn new(model: M, memory: Memory) -> Self {
         Self { model, memory }
     }

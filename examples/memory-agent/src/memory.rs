@@ -9,15 +9,18 @@ use std::path::PathBuf;
 pub struct Memory(PathBuf);
 
 impl Memory {
+    /// The notes in this file.
     pub fn in_file(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
+    /// Adds a note.
     pub fn remember(&self, note: &str) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(&self.0)?;
         writeln!(file, "{}", note.replace('\n', " "))
     }
 
+    /// All notes, a line each.
     pub fn notes(&self) -> io::Result<String> {
         match fs::read_to_string(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),

@@ -6,6 +6,7 @@ use crate::chat::ChatMessage;
 
 /// What completes a conversation.
 pub trait Model {
+    /// The next message of the assistant: an answer, or calls of tools.
     fn complete(&self, messages: &[ChatMessage]) -> anyhow::Result<ChatMessage>;
 }
 

@@ -475,10 +475,6 @@ fn is_undecided_by_judge(cx: &Graded<'_>) -> bool {
     cx.asked > 0 && is_undecided && cx.record.json["judge_reply"].to_string().contains("undecided")
 }
 
-fn any_member(grader: &Value, fits: &dyn Fn(&Value) -> bool) -> bool {
-    members(grader).iter().any(|member| fits(member) || any_member(member, fits))
-}
-
 fn has_broken_member(cx: &Graded<'_>) -> bool {
     let is_broken = |member: &GraderRecord| member.state == GraderState::Error;
     cx.ours.as_ref().is_some_and(|ours| ours.members.iter().any(is_broken))
