@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evalsuite::record::GraderState;
-use evalsuite::{GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, RunOptions, Status};
+use evalsuite::{Judge, JudgeError, JudgeReply, JudgeRequest, RunOptions, Status};
 use evalsuite_conformance::record::Record;
 use evalsuite_grading_tests::{evidence, replay};
 use evalsuite_schema::json::{Value, json};
@@ -31,7 +31,6 @@ pub(crate) struct CaseResult {
     pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
     pub(crate) state: Option<GraderState>,
-    pub(crate) kind: Option<GraderKind>,
     #[allow(dead_code, reason = "shown when a relation is broken")]
     why: Vec<String>,
 }
@@ -109,7 +108,6 @@ pub(crate) fn run_in(form: Form, cases: &[SampleCase], threshold: Option<f64>) -
                 outcome: ran.case.outcome,
                 score: ran.case.score,
                 state: first.map(|grader| grader.state),
-                kind: first.map(|grader| grader.kind),
                 why: why.collect(),
             };
             (index(&ran.case.case_id), result)
