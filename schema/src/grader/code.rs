@@ -16,8 +16,8 @@ pub struct CodeGrader {
     #[key(codes(InvalidCommand, MissingPath, ArgumentNotFound))]
     pub run: PreparedCommand,
     /// `output`: standard output is the result, or with nothing on it the exit status (see the protocols); other output is an error.
-    /// `status`: only the exit status counts. 0 passes, 1 fails, and any other one is an error, as is a command that died of an exception
-    /// of its own.
+    /// `status`: only the exit status counts. 0 passes, and any other fails, unless the command could not be run, was ended by a signal, or
+    /// died of an exception of its own, which is an error.
     #[key(Choice(ResultSource::WORDS), "status", default = "`output`", init = ResultSource::Output)]
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub result: ResultSource,

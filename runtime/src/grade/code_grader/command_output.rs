@@ -40,7 +40,7 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
             Ok(None) => {}
         }
     }
-    if let Some(why) = broken(code, &stderr) {
+    if let Some(why) = broken(code, source, &stderr) {
         return Score::error(why);
     }
     let text = match (stdout, trim(&stderr)) {
@@ -54,8 +54,8 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
 }
 
 /// Why a command that printed no result broke: its exit status is neither that of a pass nor that of a fail, or it died of an error of its
-/// own, which says nothing about the answer.
-fn broken(code: i32, stderr: &str) -> Option<String> {
+/// own, which says nothing about the answer. If only the status counts, test runners and build tools choose it.
+fn broken(code: i32, source: ResultSource, stderr: &str) -> Option<String> {
     let tail = tail_of(stderr);
     match code {
         0 => None,
@@ -68,9 +68,10 @@ fn broken(code: i32, stderr: &str) -> Option<String> {
         }),
         126 | 127 => Some(format!("the command cannot be run (exit code {code}){tail}")),
         129..=192 => Some(format!("the command was ended by signal {} (exit code {code}){tail}", code - 128)),
+        _ if source == ResultSource::Status => None,
         _ => Some(format!(
             "the command ended with exit code {code}, but only 0 (pass) and {FAIL} (fail) say something about the answer; help: if it \
-             means a fail, end the command with `|| exit {FAIL}`{tail}"
+             means a fail, end the command with `|| exit {FAIL}`, or set `result: status`{tail}"
         )),
     }
 }
@@ -362,7 +363,7 @@ mod tests {
     #[test]
     fn with_result_status_only_the_exit_code_counts() {
         for text in ["", "all good", "fail", "0", "{\"score\": 0}", "log\n{\n \"score\": 0\n}"] {
-            for (code, value) in [(0, 1.0), (1, 0.0)] {
+            for (code, value) in [(0, 1.0), (1, 0.0), (2, 0.0), (101, 0.0)] {
                 let score = read(&finished(text, "", exit(code)), ResultSource::Status, VerdictRule::OnlyFailDecides);
                 assert_eq!(score.state, ScoreState::Decided(value), "{text}");
                 let shown = if text.is_empty() { format!("exit code {code}") } else { text.to_owned() };
@@ -373,9 +374,10 @@ mod tests {
 
     #[test]
     fn a_command_that_broke_is_an_error_and_not_a_fail() {
-        let statuses = [2, 3, 101, 124, 125, 126, 127, 134, 137, 255].map(exit);
-        for source in [ResultSource::Output, ResultSource::Status] {
-            for status in statuses.into_iter().chain([9]) {
+        let of_output = [2, 3, 101, 124, 125, 255].as_slice();
+        for (source, statuses) in [(ResultSource::Output, of_output), (ResultSource::Status, &[])] {
+            let statuses = statuses.iter().chain(&[126, 127, 134, 137]).copied().map(exit);
+            for status in statuses.chain([9]) {
                 for (stdout, stderr) in [("", ""), ("", "boom"), ("FAIL: amount missing", "")] {
                     error(&read(&finished(stdout, stderr, status), source, VerdictRule::OnlyFailDecides));
                 }

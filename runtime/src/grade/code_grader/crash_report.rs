@@ -26,6 +26,7 @@ fn is_of_crash(line: &str, stderr: &str) -> bool {
             "Error: Unable to access jarfile ",
         ])
         || line.strip_prefix("Node.js v").is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+            && !stderr.lines().any(|line| line.starts_with("AssertionError [ERR_ASSERTION]"))
         || line.starts_with("thread ") && line.contains(" panicked at ")
         || line.starts_with("panic: ") && stderr.contains("\ngoroutine ")
         || is_of_ruby(line)
@@ -42,7 +43,10 @@ fn python(stderr: &str) -> Option<&str> {
         let is_summary = |line: &&str| line.starts_with("Ran ") && line.contains(" test");
         let rest = &lines[at + 1..];
         let exception = rest.iter().copied().find(|line| !line.is_empty() && !line.starts_with([' ', '\t']));
-        return if rest.iter().any(is_summary) { None } else { exception.or(Some(lines[at])) };
+        // Scripts check with `assert`.
+        let is_verdict =
+            rest.iter().any(is_summary) || exception.is_some_and(|line| line.starts_with("AssertionError"));
+        return if is_verdict { None } else { exception.or(Some(lines[at])) };
     }
     let of_interpreter = |line: &&str| line.contains("python") && line.contains(": No module named ");
     let of_source =
@@ -139,6 +143,8 @@ mod tests {
             "F\n====\nFAIL: test_total\n----\nTraceback (most recent call last):\n  File \"t.py\", line 4\n    \
              self.assertEqual(1, 2)\nAssertionError: 1 != 2\n\n----\nRan 1 test in 0.000s\n\nFAILED (failures=1)",
             "  ● total\n    expect(received).toBe(expected)\n      at Object.<anonymous> (t.test.js:1:1)\nTests: 1 failed",
+            "Traceback (most recent call last):\n  File \"check.py\", line 3, in <module>\n    assert total == 12, total\nAssertionError: 11",
+            "node:assert:126\n  throw new AssertionError(obj);\n  ^\n\nAssertionError [ERR_ASSERTION]: 11 == 12\n    at main\n\nNode.js v22.1.0",
             "panic: the agent did not stop",
             "error: test failed, to rerun pass `--lib`",
         ] {
