@@ -190,7 +190,7 @@ fn recorded_trials_show_which_code_fails_nothing(probed: &Probed) {
     assert_eq!(run.code, Some(101), "{run:?}");
     let after = probed.run(&["code"]);
     for text in [
-        "nothing fails `is-anything`: it passes all 6 results of the probe and 5 recorded trials",
+        "nothing fails `is_anything`: it passes all 6 results of the probe and 5 recorded trials",
         "or add an example that it has to fail",
         "code: 1 finding in 1 case",
     ] {

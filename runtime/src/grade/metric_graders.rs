@@ -74,10 +74,11 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
 /// Checks how long the agent worked; `kind` is the word for the limit.
 fn took(duration: f64, limit: f64, kind: &str) -> Assertion {
     let held = at_most(duration, limit);
-    let (duration, limit) = (shown_beside(duration, limit), show(limit));
-    Assertion::new(format!("Duration {duration}ms {} {limit}ms {kind}", sign(held)), held)
+    let (exact, shown) = (show(duration), shown_beside(duration, limit));
+    let limit = show(limit);
+    Assertion::new(format!("Duration {exact}ms {} {limit}ms {kind}", sign(held)), held)
         .with_expected(format!("at most {limit} ms"))
-        .with_actual(format!("{duration} ms"))
+        .with_actual(format!("{shown} ms"))
 }
 
 /// Checks what the agent cost; `kind` is the word for the limit.

@@ -172,10 +172,15 @@ mod commands {
     #[test]
     fn a_command_that_broke_is_an_error_and_the_exit_status_1_a_fail() {
         let traceback = "printf 'Traceback (most recent call last):\\n  File \"c.py\"\\nImportError: x\\n' >&2; exit 1";
-        let broken =
-            [traceback, "exit 2", "exit 101", "exit 126", "exit 127", "kill -9 $$", "sh -c 'kill -9 $$'", "nope"];
-        for settings in [json!({}), json!({"result": "status"})] {
-            for script in broken {
+        let broken = [traceback, "exit 126", "exit 127", "kill -9 $$", "sh -c 'kill -9 $$'", "nope"];
+        // Test runners and build tools have statuses of their own.
+        let other = ["exit 2", "exit 101"];
+        for script in other {
+            let (outcome, ..) = graded(json!([command("check", script, json!({"result": "status"}))]));
+            assert_eq!(outcome, Status::Failed, "{script}");
+        }
+        for (settings, other) in [(json!({}), other.as_slice()), (json!({"result": "status"}), &[])] {
+            for script in broken.iter().chain(other) {
                 let (outcome, _, records) = graded(json!([command("check", script, settings.clone())]));
                 assert_eq!((outcome, records[0].state), (Status::Error, GraderState::Error), "{script}: {records:?}");
             }

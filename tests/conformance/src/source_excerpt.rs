@@ -41,6 +41,18 @@ impl SourceExcerpt {
         Self { path: file.path, file_text, text, value, start }
     }
 
+    /// The texts of the file that may contain the place: strings with its text in them, from the whole file or its line.
+    pub fn texts_around(&self) -> Vec<String> {
+        let file = self.file_text.as_deref().unwrap_or_default();
+        let line = file.lines().nth(self.start.line as usize - 1);
+        let mut texts = Vec::new();
+        let values = [Some(file), line].into_iter().flatten().filter_map(from_yaml);
+        values.for_each(|value| add_texts(&value, &mut texts));
+        let here = self.text.as_deref().unwrap_or_default();
+        texts.retain(|text| text.contains(here));
+        texts
+    }
+
     /// The value of the key at this location: what follows its colon.
     pub fn value_of_key(&self) -> Option<Value> {
         let (Some(file), Some(text)) = (&self.file_text, &self.text) else { return None };
@@ -78,6 +90,15 @@ impl SourceExcerpt {
         let Some(first) = cases.iter().rev().find(|at| **at <= here) else { return true };
         let end = cases.iter().find(|at| **at > here).copied().unwrap_or(lines.len());
         lines[*first..end].iter().any(|line| line.contains(id))
+    }
+}
+
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(entries) => entries.values().for_each(|entry| add_texts(entry, texts)),
+        _ => {}
     }
 }
 

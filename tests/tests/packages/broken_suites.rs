@@ -36,7 +36,7 @@ fn reports_every_mistake(build: &Build, target: &str) {
         ("E024 out-of-range", "suites/by_case/EVAL.yaml:1:38"),
         ("E019 unknown-key", "suites/by_case/cases/first/case.yaml:2:1"),
         ("E003 yaml-syntax", "suites/by_case/cases/second/case.yaml:1:8"),
-        ("E053 invalid-regex", "suites/by_case/cases/third/case.yaml:3:27"),
+        ("E053 invalid-regex", "suites/by_case/cases/third/case.yaml:3:28"),
     ];
     let errors = build.errors(target);
     for (code, place) in expected {

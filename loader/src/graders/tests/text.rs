@@ -44,7 +44,7 @@ fn names_are_made_of_type_and_value() {
             "regex-éééééééééééééééééééééééééééééé",
             "is-json",
             "skill-trigger-csv",
-            "word-count",
+            "word_count",
             "mine",
         ]
     );

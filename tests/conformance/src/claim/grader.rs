@@ -16,11 +16,17 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         Code::MissingGraderSetting => missing_setting(claim),
         Code::InvalidRegex => {
+            if claim.message.contains("does not compile") {
+                // The place is the fault in the pattern.
+                let is_fault = |text: &str| fancy_regex::Regex::new(text).is_err();
+                return ensure(claim.place.texts_around().iter().any(|text| is_fault(text)), || {
+                    "it compiles".to_owned()
+                });
+            }
             let text = value.and_then(Value::as_str).unwrap_or_default();
-            let is_pattern = fancy_regex::Regex::new(text).is_ok();
             let is_flags =
                 text.chars().enumerate().all(|(at, flag)| "imsxugy".contains(flag) && !text[..at].contains(flag));
-            ensure(!is_pattern || !is_flags, || "it compiles".to_owned())
+            ensure(!is_flags, || "those are flags".to_owned())
         }
         Code::InvalidScoreRanges => score_ranges(claim),
         Code::InvalidRubric => match value {

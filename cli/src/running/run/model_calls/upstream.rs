@@ -19,9 +19,6 @@ const LARGEST_PART: usize = 64 << 10;
 /// How long a response is read to its end after its client went away: many clients leave after the last event.
 const AFTER_CLIENT: Duration = Duration::from_millis(500);
 
-/// Time within which a call shows that its connection was closed before.
-const CLOSED: Duration = Duration::from_millis(200);
-
 /// Headers about one connection, which are not passed on.
 const OF_CONNECTION: [&str; 8] = [
     "connection",
@@ -64,10 +61,12 @@ pub(super) struct UpstreamResponse {
     pub(super) parts: mpsc::Receiver<io::Result<Bytes>>,
 }
 
-/// A client whose calls go to services as they are: without redirects, limits and errors of its own.
+/// A client whose calls go to services as they are: without redirects, limits and errors of its own, and each on a connection of its own,
+/// which no service has closed in the meantime.
 pub(super) fn client() -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
+        .max_idle_connections(0)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .allow_non_standard_methods(true)
@@ -145,21 +144,7 @@ fn ask(client: &ureq::Agent, request: UpstreamRequest) -> Result<http::Response<
         *all = headers;
     }
     let request = built.body(body)?;
-    let start = Instant::now();
-    match run(client, request.clone()) {
-        // The service had closed an unused connection, which is found out when it is used.
-        Err(ureq::Error::Io(error)) if is_closed(&error) && start.elapsed() < CLOSED => run(client, request),
-        result => result,
-    }
-}
-
-fn run(client: &ureq::Agent, request: http::Request<Bytes>) -> Result<http::Response<ureq::Body>, ureq::Error> {
     if request.body().is_empty() { client.run(request.map(|_| ())) } else { client.run(request.map(Vec::from)) }
-}
-
-fn is_closed(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }
 
 /// Passes the parts of a body on as they arrive, and records them. Whether the body came to its end.
