@@ -215,12 +215,11 @@ pub(crate) fn print_forecasts(simulations: usize) {
                     suite.run("000", kind, &rates, trials, random);
                     let forecast = suite.accept("000");
                     let red = (0..20).filter(|_| suite.run("001", kind, &rates, trials, random).is_red).count();
-                    (forecast, red as f64 / 20.0)
+                    let [share, low, high] = forecast;
+                    [share, low, high, red as f64 / 20.0]
                 });
-                let mean =
-                    |of: &dyn Fn(&([f64; 3], f64)) -> f64| 100.0 * all.iter().map(of).sum::<f64>() / all.len() as f64;
-                let [share, low, high] = [0, 1, 2].map(|index| mean(&|(forecast, _)| forecast[index]));
-                let red = mean(&|(_, red)| *red);
+                let mean = |index: usize| 100.0 * all.iter().map(|it| it[index]).sum::<f64>() / all.len() as f64;
+                let [share, low, high, red] = [0, 1, 2, 3].map(mean);
                 println!("| {kind_name} | {name} | {label} | {share:.1} % | {low:.1} to {high:.1} % | {red:.1} % |");
             }
         }
