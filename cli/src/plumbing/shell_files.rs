@@ -12,7 +12,12 @@ pub(crate) fn print_completions(command: &Completions) -> Result<Exit> {
     let mut script = Vec::new();
     // Shells complete programs by their names, which have no space.
     clap_complete::generate(command.shell, &mut CommandLine::command(), "cargo-evalsuite", &mut script);
-    stdout().write_all(&script)?;
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if command.shell == clap_complete::Shell::Bash {
+        // The script sets one name for the commands of a program with a hyphen, and looks for the other one (clap_complete 4.6).
+        script = script.replace("cargo__subcmd__evalsuite", "cargo__evalsuite");
+    }
+    stdout().write_all(script.as_bytes())?;
     Ok(Exit::Good)
 }
 

@@ -14,6 +14,17 @@ fn every_shell_gets_completions() {
 }
 
 #[test]
+fn bash_completes_the_options_of_every_command() {
+    let script = Package::new(&[]).run(&["completions", "bash"]).out;
+    let set: Vec<_> = script.lines().filter_map(|line| line.trim().strip_prefix("cmd=\"")?.strip_suffix('"')).collect();
+    assert!(set.contains(&"cargo__evalsuite__subcmd__check"), "{script}");
+    for name in set.into_iter().filter(|name| !name.is_empty()) {
+        let handled = format!("\n        {name})\n            opts=");
+        assert!(script.contains(&handled), "the script does not handle the state {name:?}, which it sets");
+    }
+}
+
+#[test]
 fn every_command_gets_a_man_page() {
     let package = Package::new(&[("man1/other.1", "mine")]);
     let output = package.run(&["man", "man1"]);
