@@ -1,6 +1,7 @@
 //! Registered judges against those that the suite's graders and the binding name.
 
 use evalsuite_diagnostics::{Code, Diagnostic, suggest};
+use evalsuite_loader::{LoadedTargets, load_targets};
 
 use super::{Context, targets};
 use crate::binding::{self, Binding, folded};
@@ -36,16 +37,25 @@ pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) 
         (name, who, None)
     });
     let unknown: Vec<_> = by_graders.chain(by_default).filter(|(name, ..)| !is_registered(binding, name)).collect();
-    let has_targets = || targets::find_file(&context.request).is_none_or(|file| file.is_some());
-    if unknown.is_empty() || has_targets() {
+    if unknown.is_empty() {
         return Vec::new();
     }
+    let Some(file) = targets::find_file(&context.request) else { return Vec::new() };
+    let loaded = file.map(|file| load_targets(&file, &context.request));
+    // Entries of a file with errors of its own are not all known.
+    if loaded.as_ref().is_some_and(|loaded| loaded.targets.is_none()) {
+        return Vec::new();
+    }
+    let defined: Vec<&str> = loaded.iter().flat_map(LoadedTargets::names).collect();
     let known = binding::names(&binding.judges);
+    let command = if loaded.is_some() {
+        "a command of this name to the targets.yaml"
+    } else {
+        "a targets.yaml with a command of this name"
+    };
     let warning = |(name, who, location): (String, String, Option<&_>)| {
-        let meant = suggest::did_you_mean(&name, known.iter().map(String::as_str));
-        let list = format!(
-            "name it in the macro, `judges = {{ \"{name}\" => path }}`, or add a targets.yaml with a command of this name"
-        );
+        let meant = suggest::did_you_mean(&name, known.iter().map(String::as_str).chain(defined.iter().copied()));
+        let list = format!("name it in the macro, `judges = {{ \"{name}\" => path }}`, or add {command}");
         let help = meant.into_iter().chain([list]).collect::<Vec<_>>().join(" ");
         let message = format!("{who}, which is neither in `judges` nor in a targets.yaml");
         let diagnostic = Diagnostic::new(Code::UnknownJudge, message).help(help);
@@ -54,5 +64,5 @@ pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) 
             None => diagnostic,
         }
     };
-    unknown.into_iter().map(warning).collect()
+    unknown.into_iter().filter(|(name, ..)| !defined.contains(&name.as_str())).map(warning).collect()
 }

@@ -233,6 +233,12 @@ fn commands_judge_agents_in_rust() {
     greets().run().succeeds("without a judge the case is skipped").says("SKIPPED by_case::greets: needs a judge");
     greets().env("EVALSUITE_JUDGE_TARGET", "kind").run().succeeds("the variable is enough").says("greets ... ok");
 
+    call(", judge = \"kin\"");
+    let misspelled = package.build(["--test", "evals"]).fails("the file does not define the judge");
+    for part in ["W018 unknown-judge", "did you mean `kind`?", "or add a command of this name to the targets.yaml"] {
+        assert!(misspelled.transcript().contains(part), "expected {part:?} in\n{}", misspelled.transcript());
+    }
+
     package.remove("targets.yaml");
     call(", judge = \"kind\"");
     let unknown = package.build(["--test", "evals"]).fails("the judge is not defined");
