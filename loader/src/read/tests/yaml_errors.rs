@@ -73,6 +73,8 @@ fn yaml_errors_are_explained_at_their_position() {
         ("a: !!binary abc\n", "1:4-1:16 E003 the tag `!!binary` does not fit here"),
         ("a: !!map [1]\n", "1:10-1:11 E003 the tag `!!map` does not fit here"),
         ("%FOO\na: 1\n", "2:1-2:2 E003 expected `---` after the directives"),
+        ("{\"a\": 1}\n{\"b\": 2}\n", "2:1-2:2 E003 unexpected text after the value"),
+        ("[a] b\n", "1:5-1:6 E003 unexpected text after the value"),
         ("a: 1 # c\n b\n", "1:6-1:7 E003 a comment inside text of several lines"),
         ("a: x\u{1b}y\n", "1:5-1:6 E003 character U+001B is not allowed in YAML"),
         ("a: 日\0\n", "1:5-1:6 E003 character U+0000 is not allowed in YAML"),

@@ -119,6 +119,11 @@ pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnos
             place = place.to(text[start..place.offset].rfind('\t').map_or(place.offset, |tab| start + tab));
             ("tab where a space is needed".to_owned(), "write a space")
         }
+        // After a value in brackets, the parser expects the start of another document.
+        Kind::ExpectedDocumentStart if !text.lines().any(|line| line.starts_with('%')) => {
+            let help = "remove it, or quote all of the value; a file with one JSON object per line is a `.jsonl` file";
+            ("unexpected text after the value".to_owned(), help)
+        }
         kind => {
             let (message, help) = fixed(kind);
             (message.to_owned(), help)
