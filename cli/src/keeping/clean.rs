@@ -41,7 +41,7 @@ pub(crate) fn run(command: &Clean) -> Result<Exit> {
 
 /// Removes all but the newest runs.
 pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns> {
-    let runs = output.runs_newest_first()?;
+    let runs = output.directories_newest_first()?;
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",
         directory: output.runs_directory().display().to_string(),

@@ -77,12 +77,25 @@ impl OutputDirectory {
         Ok(runs.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun).collect())
     }
 
-    /// All runs, the newest first; those that began in the same millisecond by id, descending.
+    /// All runs with records, the newest first; those that began in the same millisecond by id, descending.
+    ///
+    /// A run has none while it starts, and if it ended then.
     ///
     /// # Errors
     ///
     /// If a directory cannot be read.
     pub fn runs_newest_first(&self) -> io::Result<Vec<StoredRun>> {
+        let mut runs = self.directories_newest_first()?;
+        runs.retain(|run| StoredRun::open(run.path()).is_some());
+        Ok(runs)
+    }
+
+    /// The directories of all runs, also of those without records, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read.
+    pub fn directories_newest_first(&self) -> io::Result<Vec<StoredRun>> {
         let mut runs = Vec::new();
         for run in self.runs()? {
             runs.push((run.began()?, run));
@@ -215,6 +228,17 @@ impl StoredRun {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_without_records_is_no_stored_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = OutputDirectory::new(directory.path());
+        replace_file(&output.run_directory("ended-at-once").join("locks/reload-shop"), b"").unwrap();
+        replace_file(&output.run_directory("recorded").join(RUN_RECORD), b"{}").unwrap();
+        let ids: Vec<_> = output.runs_newest_first().unwrap().iter().map(StoredRun::id).collect();
+        assert_eq!(ids, ["recorded"]);
+        assert_eq!(output.directories_newest_first().unwrap().len(), 2, "both can be removed");
+    }
 
     #[test]
     fn what_killed_processes_left_is_removed_unless_a_test_is_running() {
