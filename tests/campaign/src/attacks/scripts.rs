@@ -36,7 +36,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     refused("output: killed", "echo done > $1; kill -9 $$"),
     refused("trajectory: pipe", "echo done > $1; mkfifo $EVALSUITE_TRAJECTORY_PATH"),
     refused("trajectory: link to /dev/zero", "echo done > $1; ln -s /dev/zero $EVALSUITE_TRAJECTORY_PATH"),
-    refused("trajectory: not JSON", "echo done > $1; head -c 100000 /dev/zero | tr '\\0' '\\377' > $EVALSUITE_TRAJECTORY_PATH"),
+    refused(
+        "trajectory: not JSON",
+        "echo done > $1; head -c 100000 /dev/zero | tr '\\0' '\\377' > $EVALSUITE_TRAJECTORY_PATH",
+    ),
     refused(
         "trajectory: deep JSON",
         "echo done > $1; head -c 1000000 /dev/zero | tr '\\0' '[' > $EVALSUITE_TRAJECTORY_PATH",
