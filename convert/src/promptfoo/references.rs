@@ -1,6 +1,7 @@
 //! `$ref` of a configuration: a mapping that is replaced by another one, such as `#/assertionTemplates/polite`.
 
 use evalsuite_loader::document::{Data, Value};
+use evalsuite_schema::json::key_of_step;
 
 /// Deepest chain of references.
 const DEEPEST: usize = 16;
@@ -56,7 +57,7 @@ fn size(value: &Value) -> usize {
 
 /// The value at a JSON pointer after `#`.
 fn at<'v>(root: &'v Value, pointer: &str) -> Option<&'v Value> {
-    let parts = pointer.strip_prefix("#/")?.split('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
+    let parts = pointer.strip_prefix("#/")?.split('/').map(key_of_step);
     parts.into_iter().try_fold(root, |value, part| match value.items() {
         Some(items) => items.get(part.parse::<usize>().ok()?),
         None => value.get(&part),

@@ -6,6 +6,7 @@ use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::decimal::{at_most, shown_beside};
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
+use evalsuite_schema::json::step_of_key;
 use evalsuite_schema::{Object, ToolCall, Value};
 
 use crate::grade::assertion_text::{in_text, shorten};
@@ -285,7 +286,7 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
 /// The value at a dotted path; parts of it are keys of objects or indices of lists, which are neither `01` nor `+1`.
 fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
     let Some((first, rest)) = path.split_once('.') else { return object.get(path) };
-    let pointer = rest.replace('~', "~0").replace('/', "~1").replace('.', "/");
+    let pointer = step_of_key(rest).replace('.', "/");
     object.get(first)?.pointer(&format!("/{pointer}"))
 }
 

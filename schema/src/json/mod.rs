@@ -17,6 +17,7 @@ mod deserializer;
 mod literal;
 pub(crate) mod number;
 mod object;
+mod pointer;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ pub use crate::__json as json;
 #[doc(hidden)]
 pub use number::number_of_digits;
 pub use object::Object;
+pub use pointer::{key_of_step, step_of_key};
 pub use reader::Reader;
 pub use value::{Index, Value};
 

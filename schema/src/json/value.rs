@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops;
 
-use crate::json::{Number, Object, to_string, to_string_pretty};
+use crate::json::{Number, Object, key_of_step, to_string, to_string_pretty};
 
 /// A JSON value. Objects keep the order of their keys; for equality, the order does not matter.
 ///
@@ -52,7 +52,7 @@ impl Value {
             return Some(self);
         }
         pointer.strip_prefix('/')?.split('/').try_fold(self, |value, part| match value {
-            Self::Object(object) => object.get(&part.replace("~1", "/").replace("~0", "~")),
+            Self::Object(object) => object.get(&key_of_step(part)),
             Self::Array(items) if part == "0" || !part.starts_with(['0', '+']) => {
                 items.get(part.parse::<usize>().ok()?)
             }

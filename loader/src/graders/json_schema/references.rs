@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::key_of_step;
+
 use super::{invalid, is_schema};
 use crate::diagnostic::Diagnostics;
 use crate::read::node::{Data, Node};
@@ -84,7 +86,7 @@ impl<'n> SchemaDocument<'n> {
 
     fn at(&self, pointer: &str) -> Option<&'n Node> {
         pointer.split('/').try_fold(self.root, |node, step| {
-            let step = step.replace("~1", "/").replace("~0", "~");
+            let step = key_of_step(step);
             match &node.data {
                 Data::Mapping(_) => node.entry(&step).map(|entry| &entry.value),
                 Data::Sequence(items) => items.get(step.parse::<usize>().ok()?),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::step_of_key;
 
 use super::recording::{RecordedBody, RecordedRequest};
 
@@ -81,7 +82,7 @@ impl RequestDifference {
                 let added = new_object.keys().filter(|key| !old_object.contains_key(key));
                 for key in old_object.keys().chain(added) {
                     pointer.push('/');
-                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    pointer.push_str(&step_of_key(key));
                     self.compare_parts(pointer, old_object.get(key), new_object.get(key));
                     pointer.truncate(length);
                 }

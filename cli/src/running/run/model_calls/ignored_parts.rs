@@ -1,6 +1,7 @@
 //! Parts of requests that are not compared.
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::key_of_step;
 
 use super::recording::{RecordedBody, RecordedRequest};
 
@@ -15,7 +16,7 @@ impl IgnoredParts {
             let steps = pointer.strip_prefix('/').ok_or_else(|| {
                 format!("`record_ignore` has `{pointer}`, which is not a JSON pointer: it starts with `/`")
             })?;
-            Ok(steps.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect())
+            Ok(steps.split('/').map(key_of_step).collect())
         };
         pointers.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
