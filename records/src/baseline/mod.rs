@@ -15,7 +15,7 @@ use crate::record::{
 use crate::untrusted::regular_file;
 
 pub use self::unchanged_suite::{
-    AS_LIKELY, Beta, Counts, LARGEST_CHANCE, RESEMBLANCES, UnchangedSuite, has_risen, log_likelihood,
+    AS_LIKELY, Beta, Counts, LARGEST_CHANCE, RESEMBLANCES, UnchangedSuite, alike, has_risen, log_likelihood, posterior,
 };
 
 /// Largest header of a baseline, in bytes.
@@ -96,9 +96,7 @@ fn line(text: &str, file: &Path, record: &CaseRecord) -> io::Result<Option<Basel
 
 /// Trials of a case that passed, and all that passed or failed, with those that repeated it. Correlated trials are one.
 pub fn counts(record: &CaseRecord) -> Counts {
-    if record.correlated && record.completed > 0 {
-        return (u32::from(record.outcome == Status::Passed), 1);
-    }
+    let record = record.with_independent_trials();
     let repeated = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
     let [passed, failed] =
         [Status::Passed, Status::Failed].map(|outcome| u32::try_from(repeated(outcome)).unwrap_or(u32::MAX));
@@ -145,7 +143,7 @@ pub fn result_of(
                 result.chance = Some(suite.chance(accepted, now));
                 let is_broken = || match chance {
                     Chance::WithFailures(cases) => {
-                        let planned = if record.correlated { 1 } else { record.planned.max(1) };
+                        let planned = record.with_independent_trials().planned.max(1);
                         cases >= suite.too_many_failures(planned, record.rule)
                     }
                     Chance::None => false,

@@ -128,7 +128,7 @@ fn likelihoods(lines: &[BaselineCase]) -> [(Beta, f64); RESEMBLANCES.len()] {
 }
 
 /// Number of cases by their trials.
-fn alike<'a>(lines: impl IntoIterator<Item = &'a BaselineCase>) -> BTreeMap<Counts, u32> {
+pub fn alike<'a>(lines: impl IntoIterator<Item = &'a BaselineCase>) -> BTreeMap<Counts, u32> {
     let mut alike = BTreeMap::new();
     lines.into_iter().for_each(|line| *alike.entry((line.passed, line.trials)).or_default() += 1);
     alike
@@ -142,7 +142,7 @@ fn tail(failed: f64, cases: f64, expected: f64) -> f64 {
 }
 
 /// The distribution of the rate of a case with these trials.
-fn posterior([a, b]: Beta, (passed, trials): Counts) -> Beta {
+pub fn posterior([a, b]: Beta, (passed, trials): Counts) -> Beta {
     [a + f64::from(passed), b + f64::from(trials.saturating_sub(passed))]
 }
 

@@ -1,5 +1,6 @@
 //! `case.json`: the result of a case.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
@@ -189,6 +190,22 @@ impl CaseRecord {
     /// Whether planned trials did not run because others had decided the case.
     pub(crate) fn was_cut_off(&self) -> bool {
         self.truncated && !self.cost_limited
+    }
+
+    /// The record with trials that are independent of each other: correlated ones are one, with the outcome of the case and their mean score.
+    pub fn with_independent_trials(&self) -> Cow<'_, Self> {
+        if !self.correlated {
+            return Cow::Borrowed(self);
+        }
+        let completed = self.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
+        let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
+        let has_passed = self.outcome == Status::Passed;
+        let outcome = if has_passed { Status::Passed } else { Status::Failed };
+        let trial = TrialSummary { outcome, score: mean(&scores), ..TrialSummary::default() };
+        let trials = if self.completed > 0 { vec![trial] } else { self.trials.clone() };
+        let (passed, completed, planned) = (u32::from(has_passed), self.completed.min(1), 1);
+        let (confirming, stops_early, truncated) = (Vec::new(), false, false);
+        Cow::Owned(Self { trials, confirming, planned, completed, passed, stops_early, truncated, ..self.clone() })
     }
 
     /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,

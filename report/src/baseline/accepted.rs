@@ -217,15 +217,12 @@ fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader 
 
 /// The line of a case; `None` if it has no result: it ended in an error, or no trial passed or failed.
 fn line(case: &CaseData) -> Option<BaselineCase> {
-    let record = &case.record;
+    let record = &*case.record.with_independent_trials();
     if record.completed == 0 || record.outcome == Status::Error {
         return None;
     }
     let completed = record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
-    let mut scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
-    if record.correlated && !scores.is_empty() {
-        scores = vec![crate::statistics::mean(&scores)];
-    }
+    let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
@@ -233,7 +230,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
     line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
-    line.stops_early = record.ends_early() && !record.correlated;
+    line.stops_early = record.ends_early();
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
     if scores.windows(2).any(|pair| !is_same(pair[0], pair[1])) {
         line.scores = scores;
@@ -248,9 +245,6 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
 
 /// `PPF`: the planned trials that passed or failed.
 fn completed_outcomes(record: &CaseRecord) -> String {
-    if record.correlated {
-        return if record.outcome == Status::Passed { "P" } else { "F" }.to_owned();
-    }
     let letter = |trial: &TrialSummary| match trial.outcome {
         Status::Passed => Some('P'),
         Status::Failed => Some('F'),

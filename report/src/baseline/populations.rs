@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::baseline::{AS_LIKELY, Beta, Counts, RESEMBLANCES, log_likelihood};
+use evalsuite_records::baseline::{AS_LIKELY, Beta, Counts, RESEMBLANCES, alike, log_likelihood, posterior};
 use evalsuite_records::record::BaselineCase;
 use fastrand::Rng;
 
@@ -33,19 +33,17 @@ impl Population {
     }
 
     /// What a case with these trials is: its urns with their probabilities, up to a factor.
-    pub(super) fn urns(&self, (passed, trials): Counts) -> Vec<(f64, Urn)> {
-        let of = |(share, [a, b]): &(f64, Beta)| {
-            let urn = Urn([a + f64::from(passed), b + f64::from(trials - passed)]);
-            (share * log_likelihood([*a, *b], (passed, trials)).exp(), urn)
-        };
-        self.0.iter().map(of).collect()
+    pub(super) fn urns(&self, counts: Counts) -> Vec<(f64, Urn)> {
+        self.weights(counts).zip(&self.0).map(|(weight, (_, beta))| (weight, Urn(posterior(*beta, counts)))).collect()
+    }
+
+    /// How probable these trials are, in their order, in a case of each of the distributions and with its share.
+    fn weights(&self, counts: Counts) -> impl Iterator<Item = f64> {
+        self.0.iter().map(move |(share, beta)| share * log_likelihood(*beta, counts).exp())
     }
 
     fn log_likelihood(&self, lines: &BTreeMap<Counts, u32>) -> f64 {
-        let of = |(counts, lines): (&Counts, &u32)| {
-            let parts = self.0.iter().map(|(share, beta)| share * log_likelihood(*beta, *counts).exp());
-            f64::from(*lines) * parts.sum::<f64>().ln()
-        };
+        let of = |(counts, lines): (&Counts, &u32)| f64::from(*lines) * self.weights(*counts).sum::<f64>().ln();
         lines.iter().map(of).sum()
     }
 }
@@ -76,8 +74,7 @@ impl Urn {
 /// The populations that explain accepted results about as well as the best one does: 95 of 100 times, one of them has the true value of
 /// what is computed from it (profile likelihood).
 pub(super) fn plausible(lines: &[BaselineCase]) -> Vec<Population> {
-    let mut alike: BTreeMap<Counts, u32> = BTreeMap::new();
-    lines.iter().for_each(|line| *alike.entry((line.passed, line.trials)).or_default() += 1);
+    let alike = alike(lines);
     let sum = |of: fn(&BaselineCase) -> u32| lines.iter().map(|line| f64::from(of(line))).sum::<f64>();
     let (passed, trials) = (sum(|line| line.passed), sum(|line| line.trials));
     let (passed, failed) = (passed + 0.5, trials - passed + 0.5);

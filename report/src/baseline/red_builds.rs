@@ -76,7 +76,7 @@ impl RedBuilds {
         if lines.is_empty() {
             return None;
         }
-        let planned = if record.correlated { 1 } else { record.planned.max(1) };
+        let planned = record.with_independent_trials().planned.max(1);
         let confirming = if record.correlated { 0 } else { confirming };
         let design = Design { planned, rule: record.rule, kind: record.kind, confirming };
         let suite = UnchangedSuite::new(lines);

@@ -4,14 +4,16 @@ use evalsuite_records::record::{CaseRecord, OutcomeCounts, Rule, Status};
 
 use super::case_change::Standard;
 use crate::run_data::{CaseData, count_outcomes};
-use crate::statistics::{CaseTrials, End, Series, mean};
+use crate::statistics::{CaseTrials, End, Series};
 
 /// The planned trials of a case in one run, or in several that are counted together, and their scores, by run, that are a fair sample of what
-/// the agent does: only the first one of each run, unless the number of trials is known before. Correlated trials are one, with their mean score. `rule` is that of the case; `stops_early`:
-/// whether trials end as soon as they decide the case. How many there are then depends on how they ended, and of such numbers only the first
+/// the agent does: only the first one of each run, unless the number of trials is known before. Correlated trials are one. `rule` is that of
+/// the case; `stops_early`: whether trials end as soon as they decide the case. How many there are then depends on how they ended, and of such numbers only the first
 /// trial's score has the right mean.
 pub(super) fn observed(case: &CaseData, standard: Standard, rule: Rule, stops_early: bool) -> (Series, Vec<Vec<f64>>) {
-    let of_runs = records(case).iter().map(|record| observed_once(record, standard, rule, stops_early));
+    let of_runs = records(case)
+        .iter()
+        .map(|record| observed_once(&record.with_independent_trials(), standard, rule, stops_early));
     let (series, scores): (Vec<Series>, Vec<Vec<f64>>) = of_runs.unzip();
     (Series::of_runs(&series), scores)
 }
@@ -24,10 +26,6 @@ pub(super) fn records(case: &CaseData) -> &[CaseRecord] {
 fn observed_once(record: &CaseRecord, standard: Standard, rule: Rule, stops_early: bool) -> (Series, Vec<f64>) {
     let completed = || record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
     let mut scores: Vec<f64> = completed().filter_map(|trial| trial.score).map(|score| standard.score(score)).collect();
-    if record.correlated && !scores.is_empty() {
-        let passed = u32::from(record.outcome == Status::Passed);
-        return (Series { passed, failed: 1 - passed, end: End::Planned }, vec![mean(&scores)]);
-    }
     let OutcomeCounts { passed, failed, .. } = count_outcomes(completed().map(|trial| trial.outcome));
     let end = match rule {
         Rule::Any if stops_early && passed <= 1 => End::Pass,

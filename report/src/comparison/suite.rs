@@ -107,7 +107,8 @@ impl<'a> SuitePairs<'a> {
         torn: &BTreeSet<String>,
         groups: &Groups<'_>,
     ) -> Self {
-        let stops = [base, run].map(|cases| cases.iter().any(|case| case.record.ends_early()));
+        let stops =
+            [base, run].map(|cases| cases.iter().any(|case| case.record.with_independent_trials().ends_early()));
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
         let pairs = pair_cases([base, run], torn, standard == Standard::Run);
         let (mut compared, mut hidden) = (Vec::new(), Vec::new());
