@@ -17,7 +17,8 @@ const NO_CALLS: &str = "the agent's calls are not known: it recorded none (`tria
                         be taken for them (`gen_ai.*`)";
 #[cfg(not(feature = "capture"))]
 const NO_CALLS: &str = "the agent's calls are not known: record each with `trial.tool_call` or `trial.recorder()`, or call \
-                        `trial.transcript_complete` if there are none";
+                        `trial.transcript_complete` if there are none; calls that are `tracing` spans (`gen_ai.*`) are seen with \
+                        `features = [\"capture\"]` of evalsuite";
 
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
