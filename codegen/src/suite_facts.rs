@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
 use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Case, Grader, Location, Target};
-use serde::{Deserialize, Serialize};
 
 /// What a suite says about its agent, targets and judges.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub(crate) struct SuiteFacts {
     /// Name of the agent.
     pub(crate) agent_name: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct SuiteFacts {
 }
 
 /// A judge that a grader names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub(crate) struct NamedJudge {
     /// Its name.
     pub(crate) name: String,

@@ -13,7 +13,9 @@
 //! }
 //! ```
 //!
-//! `Words` makes the list of words that select the variants of an enum, from its serde attributes.
+//! `ToJson` and `FromJson` write and read the JSON of cases and records.
+//!
+//! `Words` makes the list of words that select the variants of an enum, from its `json` attributes.
 //!
 //! `skip_empty` leaves what a struct does not hold out of its JSON.
 //!
@@ -25,6 +27,7 @@
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. It has no stable API.
 
 mod attributes;
+mod json;
 mod keys;
 mod skip_empty;
 mod words;
@@ -50,14 +53,31 @@ pub fn keys(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|item| keys::expand(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// The words of an enum without data: its variants as serde writes them.
-#[proc_macro_derive(Words)]
+/// `ToJson` and `Serialize` for a struct with named fields, a struct with one value (which is written as this value), or an enum, whose
+/// variants are a text or, with data, an object with one key.
+///
+/// `#[json(…)]` on the type: `rename_all = "lowercase"`, `"snake_case"` or `"kebab-case"` for variants, and `default`: absent fields have
+/// the value of the type's default. `fill`, for a type with a default, or `fill = "function"`: reads the same with less code. On a field or variant: `rename = "name"`. On a field: `default` or `default = "function"` for a value
+/// that is absent, `skip_if = "function"` to leave it out of JSON, `read_with = "function"` from a `Value`, and `skip`.
+#[proc_macro_derive(ToJson, attributes(json))]
+pub fn to_json(input: TokenStream) -> TokenStream {
+    syn::parse(input).and_then(|item| json::to_json(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// `FromJson` and `Deserialize`; attributes as for [`macro@ToJson`].
+#[proc_macro_derive(FromJson, attributes(json))]
+pub fn from_json(input: TokenStream) -> TokenStream {
+    syn::parse(input).and_then(|item| json::from_json(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// The words of an enum without data: its variants as JSON has them.
+#[proc_macro_derive(Words, attributes(json))]
 pub fn words(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|item| words::expand(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// Leaves fields that hold nothing out of a struct's JSON: options that are `None`, and lists and objects that are empty. A field that is
-/// absent holds nothing. It has to stand before the derives of serde.
+/// absent holds nothing. It has to stand before the derives.
 #[proc_macro_attribute]
 pub fn skip_empty(_: TokenStream, item: TokenStream) -> TokenStream {
     syn::parse(item).map_or_else(|error| error.to_compile_error(), skip_empty::expand).into()

@@ -14,7 +14,7 @@ pub(crate) fn expand(mut item: ItemStruct) -> TokenStream {
             Some("Object") => "Object::is_empty",
             _ => continue,
         };
-        field.attrs.push(parse_quote!(#[serde(default, skip_serializing_if = #is_empty)]));
+        field.attrs.push(parse_quote!(#[json(default, skip_if = #is_empty)]));
     }
     quote!(#item)
 }

@@ -5,10 +5,10 @@ use quote::quote;
 use syn::{Attribute, Ident, ItemEnum, LitStr, Result};
 
 pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
-    let style = serde_text(&item.attrs, "rename_all")?.unwrap_or_default();
+    let style = json_text(&item.attrs, "rename_all")?.unwrap_or_default();
     let mut words = Vec::new();
     for variant in &item.variants {
-        words.push(match serde_text(&variant.attrs, "rename")? {
+        words.push(match json_text(&variant.attrs, "rename")? {
             Some(word) => word,
             None => written(&variant.ident, &style),
         });
@@ -41,10 +41,10 @@ pub(crate) fn expand(item: &ItemEnum) -> Result<TokenStream> {
     })
 }
 
-/// The text of an option of the attribute `serde`.
-fn serde_text(attributes: &[Attribute], option: &str) -> Result<Option<String>> {
+/// The text of an option of the attribute `json`.
+fn json_text(attributes: &[Attribute], option: &str) -> Result<Option<String>> {
     let mut found = None;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("json")) {
         attribute.parse_nested_meta(|meta| {
             if meta.input.peek(syn::Token![=]) {
                 let text: LitStr = meta.value()?.parse()?;
@@ -58,8 +58,8 @@ fn serde_text(attributes: &[Attribute], option: &str) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// The name of a variant in serde's style `style`.
-fn written(variant: &Ident, style: &str) -> String {
+/// The name of a variant in the style `style`.
+pub(crate) fn written(variant: &Ident, style: &str) -> String {
     let separator = match style {
         "snake_case" => "_",
         "kebab-case" => "-",

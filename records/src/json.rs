@@ -1,8 +1,8 @@
 //! Reading and writing of JSON.
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::ToJson;
 use evalsuite_schema::json::writer::{Change, Spacing, written};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Decodes JSON as a type.
@@ -32,7 +32,7 @@ pub fn decode_value<T: DeserializeOwned>(value: &Value) -> serde_json::Result<T>
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
+pub fn compact(data: &dyn ToJson, change: Option<Change<'_>>) -> serde_json::Result<String> {
     written(data, Spacing::Compact, change)
 }
 
@@ -41,6 +41,6 @@ pub fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json:
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn pretty(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
+pub fn pretty(data: &dyn ToJson, change: Option<Change<'_>>) -> serde_json::Result<String> {
     written(data, Spacing::Pretty(0), change)
 }

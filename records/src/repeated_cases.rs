@@ -1,6 +1,6 @@
 //! Which trials repeat cases that differ from their baseline, and how many in a whole run of a suite.
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::baseline::{Counts, UnchangedSuite, has_risen};
 use crate::record::Status;
@@ -15,7 +15,8 @@ const SHARE: u32 = 10;
 const ENOUGH_CONFIRMED: u32 = 3;
 
 /// What repeating cases has shown so far in a run of a suite.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct RepeatedCases {
     /// Trials of cases whose failure was not confirmed.

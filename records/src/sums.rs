@@ -1,11 +1,12 @@
 //! Sums and means that do not depend on the order of their terms.
 
 use evalsuite_schema::decimal::without_noise;
+use evalsuite_schema::sorting::sort_by;
 
 /// The sum of values. It carries the rounding error of one addition, not of all of them (Neumaier, 1974), and is the same in any order.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort_by(&mut sorted, f64::total_cmp);
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for value in sorted {
         let next = sum + value;

@@ -6,6 +6,7 @@ use std::fmt;
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_schema::decimal::at_least;
+use evalsuite_schema::json::written_by_serde;
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};
@@ -36,6 +37,8 @@ pub struct JudgedRate {
     /// Upper end of its 95 % interval.
     pub upper: f64,
 }
+
+written_by_serde!(JudgedRate);
 
 /// The rates of a run's judged graders, by suite, target and name, as far as the run has a calibration of the same judge with at least
 /// two answers to the same grader.

@@ -1,8 +1,8 @@
 //! Calibrations of judges.
 
 use evalsuite_derive::{Keys, skip_empty};
-use serde::{Deserialize, Serialize};
 
+use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
@@ -17,7 +17,7 @@ use crate::{Case, Location, is_default};
 ///     rated.min_by(|one, other| one.human_score.total_cmp(&other.human_score)).map(|sample| sample.id.as_str())
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "calibration", what = "a calibration", common = keys::SCHEMA_KEY, fill)]
 #[non_exhaustive]
 pub struct Calibration {
@@ -32,7 +32,7 @@ pub struct Calibration {
     /// Required values. If a judge misses them, the suite's judge graders are reported but do not count.
     #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "Required values. Graders of a judge that misses one decide nothing.")]
     #[also(maximum: Object(&MAXIMUM), "{mae: 0.2}", "What a judge may not exceed.")]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub bar: Bar,
     /// The answers, 2 to 1000: a list, or the path of a `.yaml` or `.jsonl` file with one.
     #[also(grader: Grader, "{type: rubrics, criteria: [Is polite]}",
@@ -58,7 +58,8 @@ impl Calibration {
 
 /// Required values of a judge: the highest `mae`, and the lowest of all others. `None` means no requirement.
 #[skip_empty]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(fill)]
 pub struct Bar {
     /// Cohen's κ of pass and fail at the threshold.
@@ -100,7 +101,7 @@ impl Bar {
 
 /// One answer and its human score.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "sample", what = "a sample", by_hand)]
 #[also(case: Literal, "refund-small", "Id of the case that is answered.", codes(UnknownSampleCase), by_hand)]
 #[also(grader: Literal, "tone", "Name of the judge grader of the case, if it has several.",

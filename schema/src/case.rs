@@ -2,10 +2,10 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 use evalsuite_diagnostics::Code;
-use serde::{Deserialize, Serialize};
 
 use crate::grader::CRITERIA;
 use crate::grader::keys::{ASSERTIONS, TaskGrader};
+use crate::json::{FromJson, ToJson};
 use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
@@ -23,7 +23,8 @@ use crate::{
 /// assert!(case.graders.is_empty());
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill = "Case::unread")]
 #[keys(id = "case", what = "a case", fill)]
 #[also(execution: Object(crate::CaseExecution::TABLE), "{timeout_seconds: 60}", "How the case runs.", by_hand)]
 #[also(mode: Choice(&["conversation"]), "conversation", "Makes the case a conversation of several `turns`.", codes(ConversationMismatch),
@@ -58,7 +59,7 @@ pub struct Case {
     /// Where the case is defined.
     pub location: Location,
     /// Directory of the file that defines the case, in the form of [`PathRef::path`](crate::PathRef::path).
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub dir: String,
     /// What the case is about (tasks layout).
     pub description: Option<String>,
@@ -85,10 +86,10 @@ pub struct Case {
     /// Results that the case has to pass or to fail.
     #[key(Object(Examples::TABLE), "{pass: [19.90 is refunded.], fail: [Hello.]}", by_hand)]
     #[key(codes(ConversationMismatch))]
-    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    #[json(default, skip_if = "Examples::is_empty")]
     pub examples: Examples,
     /// Repetition.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub trials: Trials,
     /// Threshold written in the case or the suite; `None`: the layout's default.
     pub threshold: Option<f64>,
@@ -107,11 +108,11 @@ pub struct Case {
     pub metadata: Object,
     /// What the case needs; without it, the case is skipped.
     #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub requires: Requires,
     /// What `cargo evalsuite probe` expects of the case.
     #[key(Object(ProbeSettings::TABLE), "{passes: [silent, refusal]}")]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub probe: ProbeSettings,
     /// Label in records.
     #[key(Text, "support-42")]
@@ -121,7 +122,7 @@ pub struct Case {
     pub depends_on: Vec<String>,
     /// Outcome of the case if a dependency did not pass: skipped, failed, or as if it had passed.
     #[key(Choice(OnDependencyFailure::WORDS), "fail", default = "`skip`", codes(NoEffect))]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub on_dependency_failure: OnDependencyFailure,
     /// Turns of a conversation.
     pub conversation: Option<Conversation>,
@@ -135,6 +136,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// Before its JSON is read.
+    fn unread() -> Self {
+        Self::new("", Location::default())
+    }
+
     /// A case with an empty input and no graders.
     pub fn new(id: impl Into<String>, location: Location) -> Self {
         Self {
@@ -212,8 +218,8 @@ impl Case {
 }
 
 /// What the agent gets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Input {
     /// Messages (cases layout).
     Messages(Vec<Message>),
@@ -223,7 +229,7 @@ pub enum Input {
 
 /// The reference solution of a task.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "reference-solution", what = "`reference_solution`")]
 #[non_exhaustive]
 pub struct ReferenceSolution {
@@ -249,8 +255,8 @@ impl ReferenceSolution {
 }
 
 /// Where a [`ReferenceSolution`] comes from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum ReferenceSource {
     /// Written by a person.
     #[default]
@@ -262,8 +268,8 @@ pub enum ReferenceSource {
 }
 
 /// Outcome of a case when one of its dependencies did not pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum OnDependencyFailure {
     /// The case is skipped.
     #[default]
@@ -275,19 +281,19 @@ pub enum OnDependencyFailure {
 }
 
 /// Turns of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Conversation {
     /// The turns, at least one.
     pub turns: Vec<Turn>,
     /// How turn scores are combined.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub aggregation: Aggregation,
     /// What happens after a turn below the threshold.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub on_turn_failure: OnTurnFailure,
     /// History given to the agent: system messages and the last 2·n others. `None`: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub window_size: Option<u32>,
 }
 
@@ -300,7 +306,7 @@ impl Conversation {
 
 /// One turn of a conversation.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "turn", what = "a turn", by_hand)]
 #[non_exhaustive]
 pub struct Turn {
@@ -323,8 +329,8 @@ impl Turn {
 }
 
 /// How turn scores are combined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum Aggregation {
     /// Arithmetic mean.
     #[default]
@@ -336,8 +342,8 @@ pub enum Aggregation {
 }
 
 /// What happens after a turn below the threshold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum OnTurnFailure {
     /// The next turn runs.
     #[default]

@@ -1,10 +1,11 @@
 //! Messages in the form of the chat APIs of models, for client libraries that read their own types with serde.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::de::{DeserializeOwned, Error};
 
 use crate::json::json;
+use crate::sorting::set;
 use crate::{Content, Message, Part, Role, ToolCall, Value};
 
 /// The messages as the chat API of OpenAI has them, which `async-openai` (tested: 0.43) reads as `Vec<ChatCompletionRequestMessage>`, and
@@ -114,7 +115,7 @@ fn read<T: DeserializeOwned>(messages: &[Message], form: impl Fn(Said<'_>) -> Va
 
 /// The messages, with the results of calls after the calls.
 fn said(messages: &[Message]) -> serde_json::Result<Vec<Said<'_>>> {
-    let answered: BTreeSet<&str> = messages.iter().filter_map(|message| message.tool_call_id.as_deref()).collect();
+    let answered = set(messages.iter().filter_map(|message| message.tool_call_id.as_deref()));
     let mut said = Vec::new();
     // Names of the tools of calls, by id.
     let mut tools: BTreeMap<String, &str> = BTreeMap::new();

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use hmac_sha256::Hash;
-use serde::Serialize;
 
+use crate::json::ToJson;
 use crate::json::writer::{Spacing, written};
 use crate::{Case, Examples, Grader, GraderConfig};
 
@@ -62,7 +62,7 @@ impl fmt::Display for CaseDigests {
 /// # Panics
 ///
 /// If the data is not JSON.
-pub fn sha256_of_data(data: &impl Serialize) -> String {
+pub fn sha256_of_data(data: &dyn ToJson) -> String {
     hexadecimal(Hash::hash(written(data, Spacing::Canonical, None).expect("data of cases is JSON").as_bytes()))
 }
 

@@ -1,8 +1,8 @@
 //! Examples of results, by which graders are tested.
 
 use evalsuite_derive::{Keys, skip_empty};
-use serde::{Deserialize, Serialize};
 
+use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Location, Object, ToolCall};
 
@@ -17,7 +17,8 @@ use crate::{Location, Object, ToolCall};
 /// assert!(!examples.is_empty());
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "examples", what = "`examples`", by_hand)]
 #[non_exhaustive]
 pub struct Examples {
@@ -40,7 +41,7 @@ impl Examples {
 
 /// One result of an agent.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "example", what = "an example", by_hand)]
 #[also(file: File, "./answers/approved.txt", "A file whose text is the answer.", codes(ConflictingKeys), by_hand)]
 #[non_exhaustive]
@@ -50,7 +51,7 @@ pub struct Example {
     /// The answer: text, or data, which becomes JSON.
     #[key(OneOf(&[AnyText, Data, List(&Any)]), "{total: 19.90}", or = "output", default = "no answer", by_hand)]
     #[key(codes(ConflictingKeys))]
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub answer: String,
     /// The tools that the agent called before the answer.
     #[key(List(&Object(ToolCall::TABLE)), "[{tool: refund, input: {order: 1182}}]", default = "no calls")]

@@ -1,9 +1,9 @@
 //! How often and against which targets cases run, and what they need of a machine.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use crate::grader::keys::ASSERTIONS;
+use crate::json::{FromJson, ToJson};
 use crate::workspace::WrittenHooks;
 use crate::{Hooks, is_default};
 
@@ -11,7 +11,7 @@ use crate::{Hooks, is_default};
 /// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
 /// pass), `strategy: mean` (the mean score has to reach the threshold) or `strategy: confidence_interval`.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "trials")]
 #[non_exhaustive]
 pub struct Trials {
@@ -30,13 +30,13 @@ pub struct Trials {
     /// How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not
     /// run. With more of them, the case ends in an error, even if other trials passed.
     #[key(Integer(0, u32::MAX as u64), "1", default = "`0`", init = 0)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub errors: u32,
     /// Whether the trials of a case within one run resemble each other, as with a response cache or one seed per run. Then a run counts as
     /// one trial of each case wherever runs are compared, accepted or held to a baseline, and further trials of a case are not run to confirm
     /// its result.
     #[key(Boolean, "true", default = "`false`", codes(SettingConflict))]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub correlated: bool,
 }
 
@@ -54,8 +54,8 @@ impl Default for Trials {
 }
 
 /// How the trials of a case decide it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
 pub enum Strategy {
     /// One passed trial passes the case.
     PassAtK,
@@ -67,7 +67,7 @@ pub enum Strategy {
 
 /// One target of the matrix.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "suite-target", what = "a target", by_hand)]
 pub struct Target {
     /// Name of the target, part of the names of its tests.
@@ -78,7 +78,7 @@ pub struct Target {
     pub use_target: Option<String>,
     /// Hooks of this target, around those of the workspace.
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
 }
 
@@ -169,7 +169,8 @@ pub struct CaseExecution {
 
 /// What a case needs. A case whose requirements are not met is skipped; the message names what is missing.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "case-requires", what = "`requires`")]
 pub struct Requires {
     /// Environment variables that have to be set and not empty.

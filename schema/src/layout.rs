@@ -1,10 +1,10 @@
 //! The layouts of suites, and the rules that each of them brings.
 
-use serde::{Deserialize, Serialize};
+use crate::json::{FromJson, ToJson};
 
 /// How the files of a suite are laid out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Layout {
     /// `suite.json` and one JSON file per case below `tasks/`.
     Tasks,

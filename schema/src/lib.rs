@@ -16,6 +16,9 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+// Derives refer to this crate by its name.
+extern crate self as evalsuite_schema;
+
 mod calibration;
 mod case;
 pub mod chat;
@@ -45,6 +48,8 @@ mod probe;
 #[doc(hidden)]
 pub mod rfc3339;
 mod skill;
+#[doc(hidden)]
+pub mod sorting;
 mod suite;
 mod targets_file;
 mod usage;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
+use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Object, PathRef, Usage, Value, duration, is_default, milliseconds, rfc3339};
 
@@ -16,8 +16,8 @@ use crate::{Object, PathRef, Usage, Value, duration, is_default, milliseconds, r
 ///
 /// assert_eq!(Role::Assistant.as_str(), "assistant");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions to the agent.
     System,
@@ -50,7 +50,8 @@ impl Role {
 /// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill = "Message::unread")]
 #[non_exhaustive]
 #[must_use]
 #[keys(id = "message", what = "a message", by_hand)]
@@ -93,6 +94,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// Before its JSON is read.
+    fn unread() -> Self {
+        Self::empty(Role::User)
+    }
+
     /// A message with text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, Content::Text(text.into()))
@@ -221,8 +227,8 @@ impl_times!(Message, ToolCall);
 /// let answer = Message::new(Role::Assistant, Content::Data(json!({"total": 12.5}).into()));
 /// assert_ne!(answer.content, Some(Content::Text("12.5".into())));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Content {
     /// Plain text.
     Text(String),
@@ -244,7 +250,7 @@ impl Content {
                     .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None });
                 texts.collect::<Vec<_>>().join("\n").into()
             }
-            Self::Data(value) => serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()).into(),
+            Self::Data(value) => crate::json::to_string_pretty(value).unwrap_or_else(|_| value.to_string()).into(),
         }
     }
 }
@@ -262,8 +268,8 @@ impl Content {
 /// assert_eq!(parts[1].media_type(), Some("audio/mpeg"));
 /// let question = Message::new(Role::User, Content::Parts(parts));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Part {
     /// Text.
@@ -340,7 +346,7 @@ impl Part {
 /// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[non_exhaustive]
 #[must_use]
 #[keys(id = "tool-call", what = "a tool call")]
@@ -367,7 +373,7 @@ pub struct ToolCall {
     #[doc(hidden)]
     pub duration_ms: Option<f64>,
     /// Whether the tool reported an error.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub is_error: bool,
 }
 

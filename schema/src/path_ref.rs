@@ -1,6 +1,6 @@
 //! Paths that the files of a suite name.
 
-use serde::{Deserialize, Serialize};
+use crate::json::{FromJson, ToJson};
 
 /// A path named by a file of the suite, found while the suite was loaded.
 ///
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// let report = Part::File(PathRef::new("out/report.md"));
 /// assert_eq!(report.file().map(|file| file.path.as_str()), Some("out/report.md"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct PathRef {
     /// The path as written in the file.

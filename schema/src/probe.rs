@@ -1,11 +1,13 @@
 //! What a case says about probes: results of an agent that did nothing.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
+
+use crate::json::{FromJson, ToJson};
 
 /// What `cargo evalsuite probe` expects of a case. A probe is a made-up result of an agent that did no work; the graders have to fail it.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "probe", what = "`probe`")]
 #[non_exhaustive]
 pub struct ProbeSettings {
@@ -23,8 +25,8 @@ pub struct ProbeSettings {
 ///
 /// assert_eq!(EmptyProbe::ALL.map(EmptyProbe::word).join(" "), "silent echo refusal hedge busy");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum EmptyProbe {
     /// An empty answer, and nothing done.
     Silent,

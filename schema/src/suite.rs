@@ -1,10 +1,10 @@
 //! Suites and their requirements.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use crate::execution::SuiteRequires;
 use crate::grader::keys::ASSERTIONS;
+use crate::json::{FromJson, ToJson};
 use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
 use crate::{Case, Layout, Location, Target, Workspace, is_default};
@@ -19,7 +19,8 @@ use crate::{Case, Layout, Location, Target, Workspace, is_default};
 /// }
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill = "Suite::unread")]
 #[keys(id = "eval-file", what = "an eval file", common = keys::SCHEMA_KEY, fill)]
 #[also(requires: Object(SuiteRequires::TABLE), "{env: [API_KEY]}", "What every case needs.", by_hand)]
 #[also(input: INPUT, "You are the support of a shop.", "Messages that precede the input of every case.",
@@ -84,7 +85,7 @@ pub struct Suite {
     /// Directory of the suite: relative to the package root, with `/` separators; absolute if it is outside the package.
     pub root: String,
     /// SHA-256 over all files of the suite, in hexadecimal.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub digest: String,
     /// The target matrix; empty when the suite has none.
     pub targets: Vec<Target>,
@@ -96,7 +97,7 @@ pub struct Suite {
     /// Budget in US dollars: once the suite has cost this much, no further trial starts.
     pub budget_usd: Option<f64>,
     /// After the first error outcome no further case starts.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub fail_on_error: bool,
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
@@ -106,6 +107,11 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// Before its JSON is read.
+    fn unread() -> Self {
+        Self::new("", Layout::default(), SuiteKind::default(), Location::default())
+    }
+
     /// A suite with defaults for everything else.
     pub fn new(name: impl Into<String>, layout: Layout, kind: SuiteKind, location: Location) -> Self {
         Self {
@@ -133,8 +139,8 @@ impl Suite {
 }
 
 /// How the trials of a case decide it without a `strategy`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum SuiteKind {
     /// One passed trial shows that the agent can do it.
     #[default]

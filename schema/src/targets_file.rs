@@ -1,12 +1,13 @@
 //! The targets file: agents and judges that are commands.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
+use crate::json::{FromJson, ToJson};
 use crate::{Location, PathRef};
 
 /// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
 pub struct TargetsFile {
     /// Agents and judges that are commands.
@@ -16,7 +17,7 @@ pub struct TargetsFile {
 }
 
 /// One entry of a targets file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "target", what = "a target", by_hand)]
 #[also(grader_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
 #[also(judge_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
@@ -39,8 +40,8 @@ pub struct TargetEntry {
 }
 
 /// What a [`TargetEntry`] is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Provider {
     /// Another entry. A name with `${{ NAME }}` is resolved when a run starts.
     Alias(String),
@@ -52,7 +53,7 @@ pub enum Provider {
 
 /// A command that is an agent or a judge.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
     /// A command line for the shell, with placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
@@ -67,7 +68,7 @@ pub struct CliTarget {
     /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command
     /// that writes there changes the suite.
     #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,
     /// Time limit of a call where the case sets none.
     #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
@@ -93,13 +94,13 @@ pub struct CliTarget {
     pub verbose: bool,
     /// Whether several cases go to one process. With `true` the target cannot run.
     #[key(Boolean, "false", default = "`false`", codes(NoEffect, TargetNotRunnable))]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub provider_batching: bool,
 }
 
 /// What the output file of a command is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum OutputForm {
     /// The answer itself, also if it is JSON.
     Text,
@@ -109,7 +110,7 @@ pub enum OutputForm {
 
 /// How the health of a target is checked: by a URL that answers with a status from 200 to 299, or by a command that exits with 0.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "healthcheck", by_hand)]
 pub struct HealthCheck {
     /// The question.
@@ -123,8 +124,8 @@ pub struct HealthCheck {
 }
 
 /// What a [`HealthCheck`] checks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Probe {
     /// A URL that has to answer with success.
     Url(String),
@@ -133,7 +134,7 @@ pub enum Probe {
         /// Shell command.
         command: String,
         /// Working directory, as that of the command.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[json(default, skip_if = "Option::is_none")]
         cwd: Option<PathRef>,
     },
 }

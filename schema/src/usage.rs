@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use serde::{Deserialize, Serialize};
+use crate::json::{FromJson, ToJson};
 
 /// Numbers of tokens.
 ///
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 /// usage += Usage::new(300, 20);
 /// assert_eq!((usage.input, usage.output, usage.cached), (1_500, 100, 400));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(default)]
 #[non_exhaustive]
 pub struct Usage {
     /// Input tokens that were not read from a cache.

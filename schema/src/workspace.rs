@@ -1,8 +1,8 @@
 //! Workspaces, repositories, hooks and commands.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
+use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{PathRef, is_default};
 
@@ -11,7 +11,8 @@ pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Worksp
 
 /// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "workspace", common = keys::SCHEMA_KEY, by_hand)]
 pub struct Workspace {
     /// Directory that is copied for every trial, without `.git`.
@@ -26,7 +27,7 @@ pub struct Workspace {
     /// with a `template`.
     #[key(Choice(Isolation::WORDS), "shared", default = "`per_test`")]
     #[key(codes(SettingConflict, UnsupportedWorkspace, NoEffect))]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub isolation: Isolation,
     /// Git repositories that are cloned into the workspace.
     #[also(mode: Choice(&["temp", "pooled"]), "temp", "Where the copies come from; both words have the same effect.",
@@ -48,17 +49,17 @@ pub struct Workspace {
     pub repos: Vec<Repo>,
     /// Commands that run around trials.
     #[key(Object(WrittenHooks::TABLE), "{before_each: ./seed.sh}", codes(InvalidHook), by_hand)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
     /// Docker workspaces are not supported; with `allow = ["unsupported-docker"]` in the macro, the cases are skipped.
     #[key(Any, "{}", codes(UnsupportedDocker), by_hand)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub docker: bool,
 }
 
 /// A file or directory that is copied into the workspace.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub struct WorkspaceCopy {
     /// The file or directory.
     pub from: PathRef,
@@ -69,8 +70,8 @@ pub struct WorkspaceCopy {
 }
 
 /// Whether trials share one workspace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
 pub enum Isolation {
     /// Every trial has its own copy.
     #[default]
@@ -81,7 +82,7 @@ pub enum Isolation {
 
 /// A git repository in the workspace. It is cloned once per run, and every trial gets a copy.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]
 pub struct Repo {
     /// Directory in the workspace.
@@ -94,7 +95,7 @@ pub struct Repo {
     /// Which commit is checked out.
     #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.", codes(ConflictingKeys))]
     #[key(Object(Checkout::TABLE), "{ref: v1.2.0}", codes(ConflictingKeys))]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub checkout: Checkout,
     /// Number of commits of a shallow clone. `None`: all.
     pub depth: Option<u32>,
@@ -164,8 +165,8 @@ pub struct WrittenClone {
 pub struct RepoSourceKeys;
 
 /// Where a [`Repo`] comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum RepoSource {
     /// A URL git understands.
     Git(String),
@@ -180,26 +181,27 @@ impl RepoSource {
 
 /// Which commit of a repository is checked out.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 #[keys(id = "checkout")]
 pub struct Checkout {
     /// Commit, tag or branch.
     #[key(Text, "v1.2.0", name = "ref", or = "base_commit", default = "`HEAD`")]
-    #[serde(rename = "ref")]
+    #[json(rename = "ref")]
     pub reference: Option<String>,
     /// Where `ref` is looked up: at the source, or in the clone.
     #[key(Choice(Resolve::WORDS), "local", default = "`remote`", codes(NoEffect), init = Resolve::Remote)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub resolve: Resolve,
     /// How many first parents to go back from there.
     #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ShallowAncestor), init = 0)]
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub ancestor: u32,
 }
 
 /// Where a reference is resolved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum Resolve {
     /// The remote repository.
     #[default]
@@ -258,7 +260,8 @@ pub struct WrittenHook {
 
 /// Commands run around trials.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 pub struct Hooks {
     /// Once, before the first trial.
     pub before_all: Option<Hook>,
@@ -272,7 +275,7 @@ pub struct Hooks {
 
 /// One hook.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub struct Hook {
     /// What runs. `None` for a hook that only resets the workspace.
     pub command: Option<Command>,
@@ -281,13 +284,13 @@ pub struct Hook {
     /// Working directory.
     pub cwd: Option<PathRef>,
     /// How the workspace is returned to its base before the command.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub reset: Reset,
 }
 
 /// How a workspace is returned to its base.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum Reset {
     /// Not at all.
     #[default]
@@ -299,8 +302,8 @@ pub enum Reset {
 }
 
 /// A program and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Command {
     /// A line for `sh -c` (on Windows `cmd /C`).
     Shell(String),
@@ -309,8 +312,8 @@ pub enum Command {
 }
 
 /// An element of [`Command::Argv`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Argument {
     /// Passed as written.
     Text(String),

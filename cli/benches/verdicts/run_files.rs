@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::record::{
     CaseRecord, GitState, Rule, RunRecord, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary,
 };
-use serde::Serialize;
+use evalsuite_schema::json::ToJson;
 
 use super::agent::Trials;
 
@@ -145,7 +145,7 @@ fn error(index: usize) -> TrialSummary {
     error
 }
 
-pub(crate) fn write(file: &Path, record: &impl Serialize) {
+pub(crate) fn write(file: &Path, record: &dyn ToJson) {
     fs::create_dir_all(file.parent().expect("it is in a directory")).expect("the directory can be made");
     let text = evalsuite_schema::json::to_string(record).expect("records are JSON");
     fs::write(file, text).expect("the file can be written");

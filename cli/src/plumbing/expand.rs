@@ -39,7 +39,7 @@ pub(crate) fn run(command: &Expand) -> Result<Exit> {
     if command.format == OutputFormat::Json {
         let problems = expansion.problems().iter();
         let problems = problems.map(|it| match it.as_diagnostic() {
-            Some(diagnostic) => json::to_value(render::json(diagnostic)),
+            Some(diagnostic) => json::to_value_by_serde(&render::json(diagnostic)),
             None => Ok(json!({"message": it.text()})),
         });
         let expanded = ExpandedSuite {

@@ -8,7 +8,6 @@ use std::thread;
 use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, registered_graders};
-use evalsuite_schema::json;
 
 use crate::command_line::{Check, Format};
 use crate::locate::includes::Includes;
@@ -343,11 +342,13 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
-        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", json::to_string(&render::json(it))?)),
+        Format::Json => {
+            diagnostics.iter().try_for_each(|it| writeln!(out, "{}", serde_json::to_string(&render::json(it))?))
+        }
         Format::Sarif => {
             let places = each_place();
             let log = render::sarif(&places, &path_in_repository(roots), explain::sarif_help);
-            writeln!(out, "{}", json::to_string(&log)?)
+            writeln!(out, "{}", serde_json::to_string(&log)?)
         }
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }

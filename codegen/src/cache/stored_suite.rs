@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedSuite, Request};
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::file_stamps::FileStamps;
 use crate::embed::Embedded;
@@ -31,7 +31,7 @@ pub(crate) struct StoredSuite {
 }
 
 /// Everything about a stored suite but its files and its code.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct SuiteRecord {
     pub(super) key: SuiteKey,
     pub(crate) module: String,
@@ -46,7 +46,7 @@ pub(crate) struct SuiteRecord {
 }
 
 /// The suite of a request, and the program that stores it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(super) struct SuiteKey {
     /// Version of this crate: another one may generate other code.
     version: String,
@@ -97,7 +97,7 @@ impl StoredSuite {
 
     /// Writes the cache file, in one step.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        let record = serde_json::to_string(&self.record)?;
+        let record = evalsuite_schema::json::to_string(&self.record)?;
         let Body { statics, texts, tests } = &self.body;
         let SuiteTexts { suite, cases, files } = texts;
         let parts = [&record, &self.stamps.lines, statics, tests, suite, cases, files, &self.own_files.lines];

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
 use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 use walkdir::WalkDir;
 
 use super::references::{Need, Reference};
@@ -148,12 +148,13 @@ impl Contents {
 }
 
 /// How the files that a suite's cases need get into the program.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, ToJson, FromJson)]
+#[json(fill)]
 pub(crate) struct Embedded {
     /// The archive of files that was written to this path in OUT_DIR.
     pub(crate) archive: Option<String>,
     /// The files that are not in the archive, one by one.
-    #[serde(skip)]
+    #[json(skip)]
     pub(crate) files: Contents,
 }
 

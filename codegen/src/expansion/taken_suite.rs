@@ -121,9 +121,9 @@ fn code_of(
         }
         Purpose::Check if reports.binding.embed => {
             let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
-            let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
+            let cases = named.map(|loaded| evalsuite_schema::json::to_string(&*loaded.case));
             let texts: Vec<String> =
-                cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
+                cases.chain([evalsuite_schema::json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
             code.embedded = embedded(&texts, &suite.suite.root, files, reports);
         }
         Purpose::Check => {}

@@ -99,11 +99,11 @@ const END: &str = "],\n};\n";
 
 /// As JSON that can be read in an editor.
 fn one_sample_a_line(calibration: &Calibration) -> serde_json::Result<String> {
-    let samples = calibration.samples.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    let samples = calibration.samples.iter().map(evalsuite_schema::json::to_string).collect::<Result<Vec<_>, _>>()?;
     let mut without_samples = Calibration::new(calibration.location.clone());
     (without_samples.tolerance, without_samples.threshold) = (calibration.tolerance, calibration.threshold);
     without_samples.bar = calibration.bar;
-    let text = serde_json::to_string(&without_samples)?;
+    let text = evalsuite_schema::json::to_string(&without_samples)?;
     Ok(text.replacen("\"samples\":[]", &format!("\"samples\":[\n{}\n]", samples.join(",\n")), 1))
 }
 

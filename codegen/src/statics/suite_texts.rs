@@ -7,6 +7,7 @@ use evalsuite_discovery::{in_parts, processors};
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, hexadecimal};
+use evalsuite_schema::json::ToJson;
 use evalsuite_schema::json::writer::{Spacing, written};
 
 use crate::rust_literals::{escape_bidirectional, push_lines, push_raw};
@@ -51,7 +52,7 @@ impl SuiteTexts {
 }
 
 /// JSON that can stand in a raw string literal: it has no control characters, and outside of its strings nothing to escape.
-pub(crate) fn json_of(value: &impl serde::Serialize) -> serde_json::Result<String> {
+pub(crate) fn json_of(value: &dyn ToJson) -> serde_json::Result<String> {
     Ok(escape_bidirectional(written(value, Spacing::Compact, None)?))
 }
 

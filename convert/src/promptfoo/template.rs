@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, LazyLock};
 
-use evalsuite_schema::json::{Object, Value, to_value};
+use evalsuite_schema::json::{Object, Value, to_value_by_serde};
 use fancy_regex::Regex;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Object as JinjaObject, Serde, Value as JinjaValue, ValueKind};
@@ -127,7 +127,7 @@ fn environment() -> Environment<'static> {
             ValueKind::Undefined | ValueKind::None => String::new(),
             ValueKind::Bool => value.is_true().to_string(),
             ValueKind::Map | ValueKind::Seq => {
-                let json: Value = to_value(value).unwrap_or_default();
+                let json: Value = to_value_by_serde(value).unwrap_or_default();
                 joined(&json)
             }
             ValueKind::Number => f64::try_from(value.clone()).map_or_else(

@@ -120,7 +120,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, cx: &SampleContext<'_>, d: &
             }
         },
     };
-    cx.may_copy(|| serde_json::to_string(case), fields.node.span, d).then(|| alone(case, chosen))
+    cx.may_copy(|| evalsuite_schema::json::to_string(case), fields.node.span, d).then(|| alone(case, chosen))
 }
 
 /// A case that only this sample has.
@@ -139,7 +139,7 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, cx: &SampleContext<'_>,
     }
     let place = scope.files.location(fields.node.span);
     let own = cx.grader.as_ref().map(|own| &own.grader);
-    if own.is_some_and(|own| !cx.may_copy(|| serde_json::to_string(own), fields.node.span, d)) {
+    if own.is_some_and(|own| !cx.may_copy(|| evalsuite_schema::json::to_string(own), fields.node.span, d)) {
         return None;
     }
     let grader = cx.grader.clone().unwrap_or_else(|| ParsedGrader {

@@ -1,6 +1,6 @@
 //! The accepted answers of a suite: a file next to its baseline, under version control.
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::BaselineError;
 use super::keyed_lines::{self, KeyedLine};
@@ -30,7 +30,8 @@ pub struct AcceptedAnswers {
 }
 
 /// The first line of a file with accepted answers. It does not change with the answers, so that branches can be merged.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct AcceptedAnswersHeader {
     /// [`AcceptedAnswersHeader::SCHEMA`].
@@ -45,7 +46,8 @@ impl AcceptedAnswersHeader {
 }
 
 /// A line of such a file: the accepted answer to one case, of one target.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct AcceptedAnswer {
     /// Id of the case.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::keyed_lines::{KeyedLine, parse_line};
 use super::{CaseRecord, keyed_lines};
@@ -32,7 +32,8 @@ pub struct Baseline {
 }
 
 /// The first line of a baseline: the suite and run of its results.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct BaselineHeader {
     /// [`BaselineHeader::SCHEMA`].
@@ -40,17 +41,17 @@ pub struct BaselineHeader {
     /// Name of the suite.
     pub suite: String,
     /// Directory of the suite relative to its package, with `/` separators; empty in files of older versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub path: String,
     /// Rust path of the module whose results these are, such as `evals::shop`, if several modules include the suite; else empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub module: String,
     /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
     pub commit: Option<String>,
     /// Day on which that run started, such as `2026-11-22` (UTC).
     pub date: String,
     /// Ids of the last runs that were accepted, newest last: the trials of a run count once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
     pub version: String,
@@ -74,7 +75,8 @@ impl BaselineHeader {
 ///
 /// It has a state and a sample. The *state* is what tests hold the case to: the trials of all accepted runs since the case last changed, in
 /// `passed` and `trials`. The *sample* is what scores are compared with: the planned trials of the run that was accepted last.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct BaselineCase {
     /// Id of the case.
@@ -88,24 +90,24 @@ pub struct BaselineCase {
     /// Mean score of the planned trials of the run that was accepted last, 0 to 1.
     pub score: Option<f64>,
     /// Standard deviation of these scores (n − 1); `None` with fewer than two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// Outcomes of these trials, in order: `P` passed, `F` failed. Empty in files of older versions, whose `passed` and `trials` are of
     /// one run.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub outcomes: String,
     /// Their scores, in order; empty if all of them equal `score`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub scores: Vec<f64>,
     /// Whether trials end as soon as they decide the case.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub stops_early: bool,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
     pub graders: String,
     /// The judges that were asked, as `name (model)`, sorted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub judges: Vec<String>,
 }
 

@@ -1,16 +1,17 @@
 //! `calibration.json`: how well judges agree with people.
 
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Bar, Location};
-use serde::{Deserialize, Serialize};
 
 use super::{GraderRecord, ReasonCode, Usage};
 
 /// `calibration.json`: how well the judges of a suite agree with people.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct CalibrationRecord {
     /// [`CalibrationRecord::SCHEMA`].
-    #[serde(deserialize_with = "CalibrationRecord::read_schema")]
+    #[json(read_with = "CalibrationRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -53,7 +54,8 @@ pub struct CalibrationRecord {
 }
 
 /// Numbers of samples by result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SampleCounts {
     /// All samples.
@@ -69,7 +71,8 @@ pub struct SampleCounts {
 }
 
 /// Agreement of judge and person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct CalibrationStatistics {
     /// Share of samples whose scores differ by at most the tolerance, 0 to 1.
@@ -87,7 +90,8 @@ pub struct CalibrationStatistics {
 }
 
 /// A requirement for judges that is not met.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Shortfall {
     /// Key of the requirement: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
@@ -107,7 +111,8 @@ impl Shortfall {
 }
 
 /// Result of one sample.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SampleRecord {
     /// Id of the sample.

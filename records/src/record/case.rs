@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
-use serde::{Deserialize, Serialize};
 
 use super::{Reason, Status, TrialRecord, Usage};
 use crate::sums::mean;
 
 /// `case.json`: the result of a case.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
-    #[serde(deserialize_with = "CaseRecord::read_schema")]
+    #[json(read_with = "CaseRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -37,15 +38,15 @@ pub struct CaseRecord {
     /// SHA-256 of the graders, hexadecimal.
     pub grader_digest: String,
     /// Criteria of the case, else its description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// Path of the Rust test, without the crate.
     pub test_name: String,
     /// File name of the test program.
-    #[serde(default)]
+    #[json(default)]
     pub program: String,
     /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
-    #[serde(default)]
+    #[json(default)]
     pub module: String,
     /// Name of the target.
     pub target: String,
@@ -73,22 +74,22 @@ pub struct CaseRecord {
     pub trials: Vec<TrialSummary>,
     /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They do
     /// not count in other fields; their cost counts in budgets and in summaries of the run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub surplus: Vec<TrialSummary>,
     /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at
     /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
     /// Attempts at trials that ended in an infrastructure error and were followed by another attempt. They count in nothing but cost and
     /// tokens: in budgets, and in summaries of the run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub retried: Vec<TrialSummary>,
     /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first
     /// is an unbiased sample.
-    #[serde(default)]
+    #[json(default)]
     pub stops_early: bool,
     /// Whether trials within one run resemble each other, so that a run counts as one trial.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub correlated: bool,
     /// Number of trials planned.
     pub planned: u32,
@@ -99,10 +100,10 @@ pub struct CaseRecord {
     /// Trials with an error.
     pub errors: u32,
     /// Number of trials that may end in an error without making the case an error.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub tolerated_errors: u32,
     /// For a passed case: names of graders that count and failed in a passed trial.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub failed_graders: Vec<String>,
     /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
     pub truncated: bool,
@@ -127,18 +128,19 @@ pub struct CaseRecord {
     /// Whether trials agree; `None` with fewer than two, or if planned trials did not run and all others agree.
     pub stability: Option<Stability>,
     /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
     /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
 }
 
 /// Digests of the conditions of a result besides its input and its graders.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Conditions {
     /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
@@ -151,7 +153,7 @@ pub struct Conditions {
     pub settings: String,
     /// SHA-256 of a key, which is not in the run, and the values of the variables, `${{ NAME }}`, of case and target, hexadecimal; empty
     /// without any. Runs in different output directories have different keys.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub variables: String,
 }
 
@@ -245,7 +247,7 @@ impl CaseRecord {
 }
 
 /// A case in the baseline of its suite.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct BaselineResult {
     /// The case compared with it.
@@ -255,7 +257,7 @@ pub struct BaselineResult {
     /// Trials that passed or failed in them.
     pub trials: u32,
     /// Of a case that fails and has passed: how many cases of the suite come out as badly in a run in which nothing has changed, on average.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub chance: Option<f64>,
 }
 
@@ -267,8 +269,8 @@ impl BaselineResult {
 }
 
 /// The result of a case compared with the baseline of its suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Expectation {
     /// It passes, as in the baseline, or the baseline is flaky.
@@ -288,8 +290,8 @@ pub enum Expectation {
 }
 
 /// Rule by which the trials of a case decide it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "snake_case")]
 pub enum Rule {
     /// One has to pass.
     #[default]
@@ -303,7 +305,8 @@ pub enum Rule {
 }
 
 /// One trial of a case.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct TrialSummary {
     /// Index of the trial, from 0.
@@ -344,8 +347,8 @@ impl TrialSummary {
 }
 
 /// Whether the trials of a case agree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "snake_case")]
 pub enum Stability {
     /// All passed.
     StablePass,

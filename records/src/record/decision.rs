@@ -1,14 +1,15 @@
 //! `decision.json`: how a run decides whether it is worse than its base while its trials run.
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 /// `decision.json`: the plan of a run that ends as soon as its comparison with a base is decided. Written before its first trial. Together
 /// with the records of the run, it says what was decided: nothing else is needed to look again.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct DecisionRecord {
     /// [`DecisionRecord::SCHEMA`].
-    #[serde(deserialize_with = "DecisionRecord::read_schema")]
+    #[json(read_with = "DecisionRecord::read_schema")]
     pub schema: String,
     /// Id of the run that this one is compared with, or `baseline`.
     pub base: String,
@@ -17,20 +18,21 @@ pub struct DecisionRecord {
     /// How much worse the run may be, as a share of the score, above 0, at most 1.
     pub margin: f64,
     /// Key of the cases' metadata whose values say which cases belong together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub cluster_by: Option<String>,
     /// Whether the number of trials is fixed: then looks spend a part of the error each (O'Brien and Fleming), else bets decide.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub fixed: bool,
     /// Ids of the earlier runs of this agent whose evidence counts, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub continues: Vec<String>,
     /// What is decided, by suite and target.
     pub suites: Vec<DecisionSuite>,
 }
 
 /// The plan of a suite and target.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct DecisionSuite {
     /// Name of the suite.
@@ -46,17 +48,18 @@ pub struct DecisionSuite {
     /// Probability that it is called regressed if it is not worse, 0 to 1.
     pub level: f64,
     /// Number of trials of each case of the base that earlier runs have used.
-    #[serde(default)]
+    #[json(default)]
     pub used: u32,
     /// Logarithms of the e-values of earlier runs: for *regressed* and for *within the margin*.
-    #[serde(default)]
+    #[json(default)]
     pub before: [f64; 2],
     /// The cases, by id.
     pub cases: Vec<DecisionCase>,
 }
 
 /// A case of the base.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct DecisionCase {
     /// Id of the case.
@@ -66,7 +69,7 @@ pub struct DecisionCase {
     /// SHA-256 of the graders in the base, hexadecimal.
     pub graders: String,
     /// The cases with the same text belong together; without any, the case is by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub cluster: Option<String>,
     /// Scores of the base's trials that the trials of the run are compared with, one by one, 0 to 1.
     pub base: Vec<f64>,

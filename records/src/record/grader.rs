@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{GraderKind, Location, Object, Value};
-use serde::{Deserialize, Serialize};
 
 use super::{ReasonCode, Usage};
 
@@ -20,7 +20,7 @@ use super::{ReasonCode, Usage};
 ///     .with_evidence("card.toml: time = \"15:00\"");
 /// assert!(!assertion.passed);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Assertion {
     /// The statement.
@@ -28,13 +28,13 @@ pub struct Assertion {
     /// Whether it is true.
     pub passed: bool,
     /// The expected value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub expected: Option<String>,
     /// The actual value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub actual: Option<String>,
     /// Evidence: a quotation, a line of a log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub evidence: Option<String>,
 }
 
@@ -71,8 +71,8 @@ impl Assertion {
 /// assert_eq!(Verdict::from_passed(false), Verdict::Fail);
 /// assert!((!Verdict::Fail).is_pass());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Verdict {
     /// The answer passes.
     Pass,
@@ -101,8 +101,8 @@ impl std::ops::Not for Verdict {
 }
 
 /// State of a grader's result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum GraderState {
     /// With a value and a verdict.
     Decided,
@@ -114,13 +114,14 @@ pub enum GraderState {
 }
 
 /// Result of one grader in one trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct GraderRecord {
     /// Name of the grader.
     pub name: String,
     /// Built-in type or name of the registered grader.
-    #[serde(rename = "type")]
+    #[json(rename = "type")]
     pub grader_type: String,
     /// Kind of the grader.
     pub kind: GraderKind,
@@ -136,7 +137,7 @@ pub struct GraderRecord {
     pub forced_fail: bool,
     /// Whether the answer is not in the form that the grader, or a member of it, reads. The verdict is `fail` then, also if the result is
     /// inverted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub lacks_evidence: bool,
     /// Weight in the mean of the trial.
     pub weight: f64,
@@ -144,19 +145,19 @@ pub struct GraderRecord {
     pub required: bool,
     /// Whether the trial fails if this grader's verdict is `fail`, without `required`: it checks a limit or the calls of tools and has no
     /// `min_score`, or it is a composite in which such a member, or a required one, did not pass.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub guard: bool,
     /// Pass mark in the suite's files.
     pub min_score: Option<f64>,
     /// Whether the result was inverted.
     pub negated: bool,
     /// Why it does not count: its judge does not meet the suite's requirements. `None` if it counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub advisory: Option<String>,
     /// The assertions, in order.
     pub assertions: Vec<Assertion>,
     /// Named measurements in addition to the value, which do not count: finite numbers.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[json(default, skip_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
     /// Explanation of the value, or the reason why the grader did not decide.
     pub rationale: Option<String>,
@@ -179,7 +180,8 @@ pub struct GraderRecord {
 }
 
 /// Calls of a judge by a grader.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct JudgeRecord {
     /// Name of the judge.
@@ -199,7 +201,8 @@ pub struct JudgeRecord {
 }
 
 /// A command that a grader ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct CommandRecord {
     /// Program and arguments.
@@ -214,7 +217,7 @@ pub struct CommandRecord {
     pub timed_out: bool,
     /// Whether it failed without a result on standard output: its exit code is not 0, and it wrote only to standard
     /// error.
-    #[serde(default)]
+    #[json(default)]
     pub crashed: bool,
     /// File with its standard output, relative to the trial directory.
     pub stdout: Option<String>,

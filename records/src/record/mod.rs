@@ -6,10 +6,10 @@
 macro_rules! names {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident => $text:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+            $($(#[$doc])* #[json(rename = $text)] $variant,)+
         }
 
         impl $name {
@@ -37,9 +37,10 @@ mod suite_id;
 mod summary;
 mod trial;
 
-use evalsuite_schema::Location;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use evalsuite_schema::json::{self, FromJson, ToJson};
+use evalsuite_schema::{Location, Value};
+use serde::de::Error as _;
+use serde_json::Error;
 
 #[doc(hidden)]
 pub use evalsuite_schema::duration;
@@ -73,17 +74,17 @@ macro_rules! schemas {
                 Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
             }
 
-            $(fn $read_schema<'de, D: Deserializer<'de>>(reader: D) -> Result<String, D::Error> {
-                read_schema(reader, Self::SCHEMA)
+            $(fn $read_schema(value: Value) -> json::Result<String> {
+                read_schema(value, Self::SCHEMA)
             })?
         })+
     };
 }
 
 /// The value of `schema` in a record, which has to be the one of this version: fields of another one may have other meanings.
-fn read_schema<'de, D: Deserializer<'de>>(reader: D, known: &str) -> Result<String, D::Error> {
-    let schema = String::deserialize(reader)?;
-    let problem = || D::Error::custom(format!("`schema` is `{schema}`, and this version of evalsuite reads `{known}`"));
+fn read_schema(value: Value, known: &str) -> json::Result<String> {
+    let schema = String::from_json(value)?;
+    let problem = || Error::custom(format!("`schema` is `{schema}`, and this version of evalsuite reads `{known}`"));
     if schema == known { Ok(schema) } else { Err(problem()) }
 }
 
@@ -107,8 +108,8 @@ schemas! {
 ///
 /// assert_eq!(Status::Failed.as_str(), "failed");
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Status {
     /// Graded, and passed.
     Passed,
@@ -134,7 +135,7 @@ impl Status {
 }
 
 /// Why a trial or a case did not pass.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Reason {
     /// The stage of the trial in which it happened.
@@ -146,7 +147,7 @@ pub struct Reason {
     /// Location in the suite's files.
     pub location: Option<Location>,
     /// What to do about it, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub help: Option<String>,
 }
 

@@ -1,12 +1,12 @@
 //! Answers of two runs, compared by a judge.
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::{JudgeRecord, ReasonCode};
 
 /// One of two runs that are compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Side {
     /// The earlier run.
     #[default]
@@ -48,7 +48,8 @@ impl AnswerPair {
 }
 
 /// What judges said about the answers to a case in two runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct PairRecord {
     /// Name of the suite.
@@ -72,7 +73,8 @@ pub struct PairRecord {
 }
 
 /// The reply of a judge to two answers in one order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct PairReply {
     /// Name of the judge.

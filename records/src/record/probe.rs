@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_diagnostics::Diagnostic;
-use evalsuite_schema::{EmptyProbe, Location};
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::{EmptyProbe, Location, Value, json};
 
 use super::SuiteId;
 
@@ -21,7 +21,8 @@ use super::SuiteId;
 /// assert_eq!(record.schema, "evalsuite.probe/1");
 /// assert!(record.floor.is_none(), "no case was probed");
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct ProbeRecord {
     /// [`ProbeRecord::SCHEMA`].
@@ -75,7 +76,8 @@ impl ProbeRecord {
 }
 
 /// A number of results among those that were decided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Share {
     /// How many there are, at most `decided`.
@@ -101,18 +103,40 @@ impl Share {
 }
 
 /// The floor of a suite: a pass rate up to it says nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Floor {
     /// The empty probe that passes most cases.
     pub probe: EmptyProbe,
-    /// The share of cases that it passes.
-    #[serde(flatten)]
+    /// The share of cases that it passes. In JSON, its fields are fields of the floor.
     pub share: Share,
 }
 
+impl json::ToJson for Floor {
+    fn write(&self, writer: &mut json::JsonWriter<'_>) -> json::Result<()> {
+        let mut object = writer.object()?;
+        object.field("probe", &self.probe);
+        object.field("count", &self.share.count);
+        object.field("decided", &self.share.decided);
+        object.end()
+    }
+}
+
+impl json::FromJson for Floor {
+    fn from_json(value: Value) -> json::Result<Self> {
+        let mut fields = json::Fields::of(value, "struct Floor")?;
+        Ok(Self {
+            probe: fields.required("probe")?,
+            share: Share { count: fields.required("count")?, decided: fields.required("decided")? },
+        })
+    }
+}
+
+json::by_json!(Floor);
+
 /// A case that was probed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct ProbedCase {
     /// Id of the case.
@@ -126,10 +150,10 @@ pub struct ProbedCase {
     /// SHA-256 of everything that the results depend on, hexadecimal; `None` if that is not known, because a grader is in Rust.
     pub digest: Option<String>,
     /// Digest of the case, as in the records of its trials.
-    #[serde(default)]
+    #[json(default)]
     pub case_digest: String,
     /// Why the case was not probed at all; `None` if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub error: Option<String>,
     /// The made-up results and their verdicts.
     pub results: Vec<ProbeResult>,
@@ -193,13 +217,14 @@ impl ResultKind {
 }
 
 /// A made-up result and its verdict.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct ProbeResult {
     /// What it is.
     pub probe: ResultKind,
     /// What is broken in a mutant, such as `19.90 became 28.90`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Whether the case passes; `None` if it depends on graders that were not run.
     pub passes: Option<bool>,
@@ -210,13 +235,14 @@ pub struct ProbeResult {
 }
 
 /// What a grader made of the results.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct ProbedGrader {
     /// Its name below the names of the composites around it, after `turn-000/` for a grader of the first turn.
     pub path: String,
     /// Built-in type or name of the registered grader.
-    #[serde(rename = "type")]
+    #[json(rename = "type")]
     pub grader_type: String,
     /// Its location.
     pub location: Location,
@@ -227,14 +253,15 @@ pub struct ProbedGrader {
     /// Whether it passes the reference; `None` without a verdict.
     pub reference: Option<bool>,
     /// Why it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Whether the results say anything about it: it is not only a limit on time, tokens or cost.
     pub is_judged: bool,
 }
 
 /// A grader that was not run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct GraderNotRun {
     /// Its path, as in [`ProbedGrader::path`].
@@ -250,7 +277,8 @@ pub struct GraderNotRun {
 ///
 /// assert_eq!(ProbeRates::of(&ProbeRecord::new()), None, "no case was probed");
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct ProbeRates {
     /// The share of cases that the best of the empty probes passes; `None` if no probe was decided.

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, SuiteKind};
-use serde::{Deserialize, Serialize};
 
 use super::{ProbeRates, SuiteId};
 
 /// `run.json`: a run, and the environment it ran in.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct RunRecord {
     /// [`RunRecord::SCHEMA`].
-    #[serde(deserialize_with = "RunRecord::read_schema")]
+    #[json(read_with = "RunRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -31,7 +32,7 @@ pub struct RunRecord {
     /// Suites with at least one started test.
     pub suites: Vec<SuiteRun>,
     /// The runs this one was merged from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub shards: Vec<RunRecord>,
 }
 
@@ -65,7 +66,8 @@ impl RunRecord {
 }
 
 /// State of a git repository.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct GitState {
     /// The commit that is checked out, hexadecimal.
@@ -82,7 +84,8 @@ impl GitState {
 }
 
 /// A run of a CI service.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct CiRun {
     /// `github`, `gitlab`, `buildkite`, `circleci`, `jenkins`, `azure`, else `unknown`.
@@ -99,7 +102,8 @@ impl CiRun {
 }
 
 /// A suite of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SuiteRun {
     /// Name of the suite.
@@ -107,7 +111,7 @@ pub struct SuiteRun {
     /// Package it belongs to.
     pub package: String,
     /// Name of its directory in `suites`; empty in records of older versions.
-    #[serde(default)]
+    #[json(default)]
     pub directory: String,
     /// Number of its tests, selected or not: one per case and target, in every test program that includes the suite.
     pub tests: u32,
@@ -125,8 +129,8 @@ impl SuiteRun {
 }
 
 /// State of hooks that run once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum HookState {
     /// There are none, or none were needed yet.
@@ -141,22 +145,23 @@ pub enum HookState {
 }
 
 /// `suite.json`: a suite as it was compiled into the tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SuiteRecord {
     /// [`SuiteRecord::SCHEMA`].
-    #[serde(deserialize_with = "SuiteRecord::read_schema")]
+    #[json(read_with = "SuiteRecord::read_schema")]
     pub schema: String,
     /// Name of the suite.
     pub name: String,
     /// Package that includes it; empty in records of older versions, as the next two.
-    #[serde(default)]
+    #[json(default)]
     pub package: String,
     /// Directory of that package, see [`SuiteId::package_directory`].
-    #[serde(default)]
+    #[json(default)]
     pub package_directory: String,
     /// Directory of the suite relative to the package, with `/` separators.
-    #[serde(default)]
+    #[json(default)]
     pub path: String,
     /// How trials decide a case.
     pub kind: SuiteKind,
@@ -167,13 +172,13 @@ pub struct SuiteRecord {
     /// All its tests, selected or not.
     pub tests: Vec<SuiteTest>,
     /// The warnings about its files when it was compiled, except those that are silenced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub diagnostics: Vec<SuiteDiagnostic>,
     /// The gates in its files, see [`Gate`](evalsuite_schema::gate::Gate).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub gates: Vec<String>,
     /// Between which pass rates the suite says something; `None` if it was not probed before the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub probe: Option<ProbeRates>,
 }
 
@@ -186,7 +191,8 @@ impl SuiteRecord {
 }
 
 /// A warning about the files of a suite.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SuiteDiagnostic {
     /// Its name, such as `no-effect`.
@@ -203,7 +209,8 @@ impl SuiteDiagnostic {
 }
 
 /// A test of a suite.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SuiteTest {
     /// File name of the test program.
@@ -215,7 +222,7 @@ pub struct SuiteTest {
     /// Its target in a matrix.
     pub target: Option<String>,
     /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
-    #[serde(default)]
+    #[json(default)]
     pub module: String,
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 /// Identity of a suite of a run: the package that includes it, its directory in the package, and the module of its
 /// tests.
 ///
 /// Two packages may have suites of the same name, and tests with different agents may include the same suite. In
 /// records of older versions, only the name is set.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson)]
+#[json(default)]
 #[non_exhaustive]
 pub struct SuiteId {
     /// Name of the suite.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::is_default;
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::{CaseRecord, ProbeRates, Status, SuiteId, Usage};
 
 /// `summary.json`: the aggregates of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct RunSummary {
     /// [`RunSummary::SCHEMA`].
@@ -20,7 +21,8 @@ pub struct RunSummary {
 }
 
 /// The aggregates of one suite.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct SuiteSummary {
     /// [`SuiteSummary::SCHEMA`].
@@ -30,19 +32,19 @@ pub struct SuiteSummary {
     /// Displayed name of the suite, unique in the run, see [`SuiteId::labels`].
     pub suite: String,
     /// Identity of the suite.
-    #[serde(default)]
+    #[json(default)]
     pub id: SuiteId,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
     /// Between which pass rates the suite says something; `None` if it was not probed before the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub probe: Option<ProbeRates>,
     /// Missing and unreadable records, with the reason. A case without a record is an error; a case whose test is still
     /// running is not counted.
     pub problems: Vec<String>,
     /// Paths of tests that were not started: they were not selected, another machine runs them, or the run ended before
     /// them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.
     pub cases: Vec<CaseRecord>,
@@ -51,7 +53,8 @@ pub struct SuiteSummary {
 /// The aggregates of one target.
 ///
 /// Rates are shares from 0 to 1; `None` if the divisor is 0. A trial is *completed* if it passed or failed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct TargetSummary {
     /// Name of the target.
@@ -59,12 +62,12 @@ pub struct TargetSummary {
     /// Number of cases by outcome.
     pub cases: OutcomeCounts,
     /// Number of cases whose results are those of earlier runs, see [`CaseRecord::reused_run`]; they count in everything else, too.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
-    #[serde(default)]
+    #[json(default)]
     pub passed_with_failed_grader: u32,
     /// passed / (passed + failed + error) over cases: the share of the suite that the agent passes. A case with an
     /// error counts as not passed.
@@ -100,7 +103,7 @@ pub struct TargetSummary {
     /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
     /// Pass rates of cases, by tag.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[json(default, skip_if = "BTreeMap::is_empty")]
     pub tag: BTreeMap<String, PassRate>,
     /// Pass rates of cases, by key of `metadata` and value. Values are texts, numbers and booleans, and the elements of lists.
     pub metadata: BTreeMap<String, BTreeMap<String, PassRate>>,
@@ -117,7 +120,8 @@ pub struct TargetSummary {
 }
 
 /// Numbers of cases or trials by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct OutcomeCounts {
     /// Graded, and passed.
     pub passed: u32,
@@ -148,7 +152,8 @@ impl OutcomeCounts {
 }
 
 /// A mean over a number of cases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The mean, 0 to 1.
@@ -165,7 +170,8 @@ impl Estimate {
 }
 
 /// Results of one grader.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct GraderMean {
     /// Mean of its values, 0 to 1; `None` if it never decided.
@@ -179,7 +185,8 @@ pub struct GraderMean {
 }
 
 /// Pass rate of a group of cases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct PassRate {
     /// passed / cases, 0 to 1; `None` without cases.
@@ -191,7 +198,8 @@ pub struct PassRate {
 }
 
 /// Known durations of trials in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Durations {
     /// Their sum.

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Object, SuiteKind, is_default};
-use serde::{Deserialize, Serialize};
 
 use super::{CaseRecord, GraderRecord, Reason, Status, Usage};
 
 /// `result.json`: one trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct TrialRecord {
     /// [`TrialRecord::SCHEMA`].
-    #[serde(deserialize_with = "TrialRecord::read_schema")]
+    #[json(read_with = "TrialRecord::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -55,12 +56,12 @@ pub struct TrialRecord {
     /// Whether agents and judges were called.
     pub mode: Mode,
     /// Whether the calls of models were recorded or replayed by `cargo evalsuite run`; `None` if neither.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub model_calls: Option<ModelCalls>,
     /// Id of the run whose trial was graded again.
     pub regraded_run: Option<String>,
     /// Id of the run whose trial this is: its case did not run again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
     /// Outcome of the trial.
     pub outcome: Status,
@@ -95,7 +96,7 @@ pub struct TrialRecord {
     /// Facts that the agent reported about the environment it worked on.
     pub state: Object,
     /// Free-form data the agent reported.
-    #[serde(default)]
+    #[json(default)]
     pub agent_metadata: Object,
     /// Results of the graders, in order.
     pub graders: Vec<GraderRecord>,
@@ -153,11 +154,12 @@ impl TrialRecord {
 }
 
 /// `started.json`: a trial that has started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Started {
     /// [`Started::SCHEMA`].
-    #[serde(deserialize_with = "Started::read_schema")]
+    #[json(read_with = "Started::read_schema")]
     pub schema: String,
     /// Id of the run.
     pub run_id: String,
@@ -166,13 +168,13 @@ pub struct Started {
     /// Id of the case.
     pub case_id: String,
     /// Path of the test.
-    #[serde(default)]
+    #[json(default)]
     pub test_name: String,
     /// Rust path of the module that includes the suite; empty in records of older versions.
-    #[serde(default)]
+    #[json(default)]
     pub module: String,
     /// File name of the test program.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub program: String,
     /// Name of the target.
     pub target: String,
@@ -186,22 +188,22 @@ pub struct Started {
     /// When the trial started.
     pub started_at: String,
     /// SHA-256 of the whole case, hexadecimal.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub case_digest: String,
     /// SHA-256 of the input of the agent, hexadecimal.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[json(default, skip_if = "String::is_empty")]
     pub grader_digest: String,
     /// Where the case is defined.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub location: Location,
 }
 
 /// Whether agents and judges are called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
     /// They are called.
@@ -216,8 +218,8 @@ pub enum Mode {
 }
 
 /// What becomes of the calls of models that an agent makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ModelCalls {
     /// They are sent, and recorded with their answers.
@@ -227,7 +229,8 @@ pub enum ModelCalls {
 }
 
 /// Durations of the parts of a trial, in milliseconds of a monotonic clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Timings {
     /// Directories, workspace and hooks before the agent.
@@ -245,7 +248,8 @@ pub struct Timings {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct TurnRecord {
     /// Index of the turn, from 0.
@@ -263,7 +267,8 @@ pub struct TurnRecord {
 }
 
 /// The workspace of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct WorkspaceRecord {
     /// The directory.
@@ -283,7 +288,8 @@ pub struct WorkspaceRecord {
 }
 
 /// A hook that ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct HookRecord {
     /// Name of the hook.
@@ -303,7 +309,8 @@ pub struct HookRecord {
 }
 
 /// A warning of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Note {
     /// Stable name.
@@ -320,7 +327,8 @@ impl Note {
 }
 
 /// Versions of the programs that ran a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 #[non_exhaustive]
 pub struct Versions {
     /// Version of evalsuite.

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::written_by_serde;
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, RunData, TrialData, read_record};
@@ -46,6 +47,8 @@ pub struct TextFile {
     /// The bytes that are left out.
     pub omitted: u64,
 }
+
+written_by_serde!(TextFile);
 
 /// What is shown of the evidence. The rest, which may be large, is not kept.
 #[derive(Debug, Default, Deserialize)]

@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use evalsuite_discovery::workspace_around;
 
+use evalsuite_schema::sorting::sort_by;
+
 use crate::file_lock::FileLock;
 use crate::file_replacement::{
     error_at, is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries,
@@ -100,7 +102,7 @@ impl OutputDirectory {
         for run in self.runs()? {
             runs.push((run.began()?, run));
         }
-        runs.sort_by(|(a, run), (b, other)| (b, &other.0).cmp(&(a, &run.0)));
+        sort_by(&mut runs, |(a, run), (b, other)| (b, &other.0).cmp(&(a, &run.0)));
         Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
 

@@ -1,6 +1,7 @@
 //! The interval of the mean of a few scores, whose ends err as seldom as they say.
 
 use evalsuite_schema::decimal::at_least;
+use evalsuite_schema::sorting::sort_by;
 
 /// Probability with which each end is on the wrong side of the mean.
 const ERROR: f64 = 0.025;
@@ -33,7 +34,7 @@ pub fn scores_to_reach(lower_end: f64) -> Option<usize> {
 fn lower_end(scores: &[f64]) -> Option<f64> {
     // Sums of the same numbers in another order differ by rounding.
     let mut scores = scores.to_vec();
-    scores.sort_unstable_by(f64::total_cmp);
+    sort_by(&mut scores, f64::total_cmp);
     let (mut least, mut most) = (0.0, *scores.last()?);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(least, most);

@@ -8,7 +8,9 @@ mod guaranteed_interval;
 #[cfg(test)]
 pub mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+use evalsuite_schema::sorting::{map, set};
 
 use crate::record::Stability;
 use crate::sums::mean;
@@ -72,8 +74,8 @@ pub fn pass_hat_k(n: usize, c: usize, k: usize) -> Option<f64> {
 
 /// Values of `pass_at_k` or `pass_hat_k` for every reported k.
 pub fn by_k(n: usize, value: impl Fn(usize) -> Option<f64>) -> BTreeMap<u32, Option<f64>> {
-    let ks: BTreeSet<usize> = [1, 2, 3, 5, 10, n].into_iter().filter(|k| (1..=n).contains(k)).collect();
-    ks.into_iter().filter_map(|k| Some((u32::try_from(k).ok()?, value(k)))).collect()
+    let ks = set([1, 2, 3, 5, 10, n].into_iter().filter(|k| (1..=n).contains(k)));
+    map(ks.into_iter().filter_map(|k| Some((u32::try_from(k).ok()?, value(k)))))
 }
 
 /// Whether n trials have the same result, if c of them passed; `None` for fewer than two.

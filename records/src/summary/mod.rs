@@ -8,6 +8,7 @@ mod text_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::sorting::{map, set, sort};
 use evalsuite_schema::{Object, Value};
 
 use crate::record::{
@@ -108,14 +109,14 @@ fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> O
         return BTreeMap::new();
     }
     let whole: Vec<&CaseRecord> = cases.iter().map(|case| case.record).filter(|record| !record.truncated).collect();
-    let ks: BTreeSet<u32> = whole.iter().flat_map(|record| record.pass_at_k.keys().copied()).collect();
+    let ks = set(whole.iter().flat_map(|record| record.pass_at_k.keys().copied()));
     let estimate = |k: u32| {
         let of = |record: &&CaseRecord| value(record.completed as usize, record.passed as usize, k as usize);
         let values: Vec<f64> = whole.iter().filter_map(of).collect();
         let mean = statistics::Summary::of(&values)?.mean;
         Some((k, Estimate::new(mean, number(values.len()))))
     };
-    ks.into_iter().filter_map(estimate).collect()
+    map(ks.into_iter().filter_map(estimate))
 }
 
 /// The trials of a case that are a fair sample of what the agent does.
@@ -138,7 +139,7 @@ fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
         (mean.mean, mean.decided) = (summary.map(|summary| summary.mean), number(values.len()));
         (name.to_owned(), mean)
     };
-    values.into_iter().map(finish).collect()
+    map(values.into_iter().map(finish))
 }
 
 fn count_in(rate: &mut PassRate, outcome: Status) {
@@ -199,7 +200,7 @@ fn total_usage(usages: impl Iterator<Item = Usage>) -> Option<Usage> {
 }
 
 fn spans(mut durations: Vec<u64>) -> Durations {
-    durations.sort_unstable();
+    sort(&mut durations);
     let rank = |percent: usize| {
         let position = (durations.len() * percent).div_ceil(100);
         durations.get(position.checked_sub(1)?).copied()

@@ -1,10 +1,11 @@
 //! The summary of a suite as text.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_diagnostics::{counted, terminal};
+
+use evalsuite_schema::sorting::sort_by;
 
 use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
 use crate::summary::text_table::TextTable;
@@ -195,7 +196,7 @@ fn slowest(cases: &[CaseRecord]) -> TextTable {
     let took = |case: &CaseRecord| case.trials.iter().filter_map(|trial| trial.duration_ms).sum::<u64>();
     let mut timed: Vec<(u64, &CaseRecord)> = cases.iter().map(|case| (took(case), case)).collect();
     timed.retain(|(took, _)| *took >= 50);
-    timed.sort_by_key(|(took, _)| Reverse(*took));
+    sort_by(&mut timed, |one, other| other.0.cmp(&one.0));
     let shown = if timed.len() > 1 { SLOWEST } else { 0 };
     table(timed.iter().take(shown).map(|(took, case)| {
         [

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use evalsuite_schema::sorting::sort_by;
+
 use super::removal::remove_tree;
 use super::{EntryKind, FileLimits, Handle, OpenError};
 use crate::file_replacement::{sync, temporary_name};
@@ -97,7 +99,7 @@ impl UntrustedDirectory {
             }
             Err(error) => return Err(error),
         };
-        entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+        sort_by(&mut entries, |(left, _), (right, _)| left.cmp(right));
         Ok(entries)
     }
 

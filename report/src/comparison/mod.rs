@@ -23,6 +23,7 @@ use evalsuite_records::baseline::UnchangedSuite;
 use evalsuite_records::record::{Baseline, PairRecord};
 use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
+use evalsuite_schema::json::written_by_serde;
 use serde::Serialize;
 
 use crate::baseline::as_run;
@@ -168,6 +169,8 @@ pub enum ComparisonVerdict {
     /// The run is worse, or not shown to be within the margin.
     Regressed,
 }
+
+written_by_serde!(ComparisonVerdict);
 
 impl Comparison {
     /// Compares a run with an earlier one.

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use evalsuite_schema::json::written_by_serde;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub(super) struct Chunks {
 /// Where a text is: a chunk is a JSON list with a line per entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct ChunkPlace(pub(super) usize, pub(super) usize);
+
+written_by_serde!(ChunkPlace);
 
 impl Chunks {
     /// Adds a JSON value.

@@ -153,7 +153,7 @@ fn interval(record: &CaseRecord) -> Option<(f64, f64)> {
 /// A case and target in the index. Numbers named after texts are indices into `names`.
 fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> Value {
     let first = trials.first();
-    let rule = evalsuite_schema::json::to_value(record.rule).ok();
+    let rule = evalsuite_schema::json::to_value(&record.rule).ok();
     let reason = record.reason.as_ref();
     let at = reason.and_then(|reason| reason.location.as_ref());
     let cost = |of: fn(&TrialSummary) -> Option<f64>| sum(record.uncounted_trials().filter_map(of));

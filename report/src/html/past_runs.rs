@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts};
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::json::{Value, json, written_by_serde};
 use serde::Serialize;
 
 use super::index::{outcome_code, run_info};
@@ -26,6 +26,8 @@ pub(super) struct Totals {
     ms: Option<f64>,
     timed_trials: usize,
 }
+
+written_by_serde!(Totals);
 
 /// An earlier run: its totals, and one entry per case of the report's run. `comparison` is that of both.
 pub(super) fn past_run(run: &RunData, comparison: &Comparison, cases: &[&CaseRecord]) -> Value {

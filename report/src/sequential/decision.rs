@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status};
+use evalsuite_schema::json::written_by_serde;
 use fastrand::Rng;
 use serde::Serialize;
 
@@ -58,6 +59,8 @@ pub enum DecisionVerdict {
     /// Neither.
     Undecided,
 }
+
+written_by_serde!(DecisionVerdict);
 
 /// What is decided about a suite and target.
 #[derive(Debug, Clone, PartialEq, Serialize)]

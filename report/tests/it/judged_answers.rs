@@ -128,7 +128,7 @@ fn judged_answers_are_shown() {
         judged(&[WIN, WIN, WIN, WIN, WIN, TIE, FIRST, LOSS, WIN, Err("no *usable* reply")], &CompareOptions::new());
     insta::assert_snapshot!("text", comparison);
     insta::assert_snapshot!("markdown", comparison.markdown());
-    let mut json = evalsuite_schema::json::to_value(only(&comparison)).unwrap();
+    let mut json = evalsuite_schema::json::to_value_by_serde(only(&comparison)).unwrap();
     let cases = json["cases"].as_array_mut().unwrap();
     cases.retain(|case| case["better"].is_null());
     cases.truncate(3);

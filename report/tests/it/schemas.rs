@@ -38,7 +38,7 @@ fn summaries_are_what_their_schema_says() {
     let synthetic = written(root.path(), "run", 0.7);
     for directory in [synthetic.directory, Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/card-agent-run")] {
         let summary = summarize_run(&directory).expect("a summary");
-        assert_eq!(errors("summary", &evalsuite_schema::json::to_value(summary).expect("JSON")), [""; 0]);
+        assert_eq!(errors("summary", &evalsuite_schema::json::to_value_by_serde(&summary).expect("JSON")), [""; 0]);
     }
 }
 
@@ -49,12 +49,12 @@ fn comparisons_are_what_their_schema_says() {
     let options = CompareOptions::new().with_slices_by(SliceKey::Bucket);
     let comparison = Comparison::new(&base, &run, &options);
     assert!(comparison.suites.iter().any(|suite| !suite.changes.is_empty() && !suite.slices.is_empty()));
-    assert_eq!(errors("diff", &evalsuite_schema::json::to_value(&comparison).expect("JSON")), [""; 0]);
+    assert_eq!(errors("diff", &evalsuite_schema::json::to_value_by_serde(&comparison).expect("JSON")), [""; 0]);
     let asked = answer_pairs(&base, &run, None, &options);
     let judged: Vec<PairRecord> = asked.iter().enumerate().map(|(index, pair)| judged(index, pair)).collect();
     let comparison = comparison.with_judged_answers(&judged, &run, &options);
     assert!(comparison.suites.iter().all(|suite| suite.judged.is_some()));
-    assert_eq!(errors("diff", &evalsuite_schema::json::to_value(comparison).expect("JSON")), [""; 0]);
+    assert_eq!(errors("diff", &evalsuite_schema::json::to_value_by_serde(&comparison).expect("JSON")), [""; 0]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn gates_and_health_are_what_their_schemas_say() {
     let report = check_gates(&run, &gates, GateOptions::new());
     assert!(report.results.iter().any(|result| result.slice.is_some() && result.value.is_some()), "{report}");
     assert!(report.results.iter().any(|result| result.value.is_none() && result.why.is_some()), "{report}");
-    assert_eq!(errors("gate", &evalsuite_schema::json::to_value(report).expect("JSON")), [""; 0]);
+    assert_eq!(errors("gate", &evalsuite_schema::json::to_value_by_serde(&report).expect("JSON")), [""; 0]);
     let runs = [run, written(root.path(), "run-2", 0.7)];
     let mut options = HealthOptions::default();
     (options.mature, options.graduation_runs, options.broken_trials) = (0.5, 1, 1);
@@ -74,7 +74,7 @@ fn gates_and_health_are_what_their_schemas_say() {
     let cases = |of: fn(&SuiteHealth) -> usize| health.suites.iter().map(of).sum::<usize>();
     assert!(cases(|suite| suite.graduates.len()) > 0 && cases(|suite| suite.flaky.len()) > 0, "{health}");
     assert!(!health.judges.is_empty(), "{health}");
-    assert_eq!(errors("health", &evalsuite_schema::json::to_value(health).expect("JSON")), [""; 0]);
+    assert_eq!(errors("health", &evalsuite_schema::json::to_value_by_serde(&health).expect("JSON")), [""; 0]);
 }
 
 /// What a judge could have said: something else about each third pair.
@@ -96,7 +96,7 @@ fn judged(index: usize, pair: &AnswerPair) -> PairRecord {
 fn other_values_are_not() {
     let empty = |name: &str| errors(name, &evalsuite_schema::json::json!({}));
     assert!(JSON_SCHEMAS.iter().all(|(name, _)| !empty(name).is_empty()));
-    let mut summary = evalsuite_schema::json::to_value(RunSummary::new()).expect("JSON");
+    let mut summary = evalsuite_schema::json::to_value_by_serde(&RunSummary::new()).expect("JSON");
     assert_eq!(errors("summary", &summary), [""; 0]);
     summary["suites"] = evalsuite_schema::json::json!([{ "suite": 1 }]);
     assert!(!errors("summary", &summary).is_empty());

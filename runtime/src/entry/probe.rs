@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Case, Suite};
-use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::suite_description::write_about;
@@ -34,7 +34,8 @@ pub const PROBE_REQUEST: &str = "EVALSUITE_PROBE_REQUEST";
 pub const PROBE_PROGRESS: &str = "progress";
 
 /// What `cargo evalsuite probe` asks of test programs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct ProbeRequest {
     /// Where replies are written.
     pub directory: PathBuf,
@@ -49,7 +50,8 @@ pub struct ProbeRequest {
 }
 
 /// The reply of a test program about one suite.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 pub struct ProbeReply {
     /// The suite.
     pub suite: SuiteId,

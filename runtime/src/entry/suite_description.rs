@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::SuiteId;
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
@@ -32,7 +32,8 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 pub const NEW_CASES: &str = "EVALSUITE_NEW_CASES";
 
 /// A suite in a test program.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct SuiteDescription {
     /// Displayed name of the suite: its name, until the readers of several descriptions choose
     /// [labels](SuiteId::labels).
@@ -52,15 +53,16 @@ pub struct SuiteDescription {
     /// The directories that belong to one case each.
     pub case_directories: BTreeSet<PathBuf>,
     /// Variables with base URLs of models, besides those that clients read.
-    #[serde(default)]
+    #[json(default)]
     pub model_urls: BTreeSet<String>,
     /// Where its recordings are; `None` if they cannot be there.
-    #[serde(default)]
+    #[json(default)]
     pub recordings: Option<PathBuf>,
 }
 
 /// The test of a case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct TestDescription {
     /// Path of the test, as `cargo test` lists it.
     pub test: String,
@@ -73,16 +75,16 @@ pub struct TestDescription {
     /// Its target in a matrix.
     pub target: Option<String>,
     /// The target that the case names.
-    #[serde(default)]
+    #[json(default)]
     pub own_target: Option<String>,
     /// Number of trials that the files plan.
-    #[serde(default)]
+    #[json(default)]
     pub trials: u32,
     /// Whether its trials within one run resemble each other.
-    #[serde(default)]
+    #[json(default)]
     pub correlated: bool,
     /// Metadata of the case, each value as JSON.
-    #[serde(default)]
+    #[json(default)]
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -145,7 +147,7 @@ pub(crate) fn write(evals: &Evals) -> Result<(), RunError> {
 pub(crate) fn write_about(
     suite: &EvalSuite,
     directory: &Path,
-    about: &impl Serialize,
+    about: &dyn ToJson,
     redactor: &Redactor,
 ) -> Result<(), RunError> {
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));

@@ -2,6 +2,7 @@
 
 use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
 use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::sorting::sort_by;
 
 /// The result of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub(crate) fn representative(mut votes: Vec<GraderRecord>, majority: Majority) -
         Majority::Undecided => vote.state == GraderState::Undecided,
         Majority::Error | Majority::Open => vote.state == GraderState::Error,
     });
-    votes.sort_by(|a, b| a.value.unwrap_or_default().total_cmp(&b.value.unwrap_or_default()));
+    sort_by(&mut votes, |a, b| a.value.unwrap_or_default().total_cmp(&b.value.unwrap_or_default()));
     let middle = votes.len().saturating_sub(1) / 2;
     let mut chosen = votes.into_iter().nth(middle)?;
     if all.len() > 1 {

@@ -3,12 +3,12 @@
 use evalsuite_diagnostics::counted;
 use evalsuite_diagnostics::suggest::listed;
 use evalsuite_records::record::Usage;
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Message, Value};
-use serde::{Deserialize, Serialize};
 
 /// Data of an agent's call from its spans.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(default)]
 pub(crate) struct Captured {
     /// `None` if no span is a call of a model, tool or agent.
     pub(crate) messages: Option<Vec<Message>>,
@@ -21,12 +21,12 @@ pub(crate) struct Captured {
     /// Why spans of the call are missing, or may be.
     pub(crate) missing: Option<MissingSpans>,
     /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
-    #[serde(skip)]
+    #[json(skip)]
     pub(crate) seen: Option<String>,
 }
 
 /// Spans of a call that are missing, or may be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct MissingSpans {
     /// What was seen of them, and what helps.
     pub(crate) message: String,

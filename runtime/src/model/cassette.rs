@@ -119,7 +119,7 @@ impl Cassette {
         &self,
         request: &(impl Serialize + ?Sized),
     ) -> Result<Result<R, Request>, CassetteError> {
-        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
+        let request = evalsuite_schema::json::to_value_by_serde(request).map_err(CassetteError::json)?;
         match self.0.look_up(Asker::Agent, request) {
             LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map(Ok).map_err(CassetteError::json),
             LookUp::Missing(message) => Err(CassetteError::new(message)),
@@ -130,7 +130,7 @@ impl Cassette {
     /// Records the reply to a request that was sent.
     fn keep<R: Serialize, E: Into<BoxError>>(&self, request: Request, reply: Result<R, E>) -> Result<R, CassetteError> {
         let reply = reply.map_err(|error| CassetteError(error.into()))?;
-        self.0.keep(request, evalsuite_schema::json::to_value(&reply).map_err(CassetteError::json)?)?;
+        self.0.keep(request, evalsuite_schema::json::to_value_by_serde(&reply).map_err(CassetteError::json)?)?;
         Ok(reply)
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn reference_text(expected_output: &[Message]) -> Option<String> {
 
 /// JSON with an indent of two spaces.
 pub(crate) fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+    evalsuite_schema::json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
 /// The part of a text that should be JSON: without code fences, from the first `{` to the last `}`; the whole text if it has no

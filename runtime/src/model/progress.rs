@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use evalsuite_records::record::{Status, Verdict};
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 /// A step of a case that runs, as [`RunOptions::with_progress`](crate::RunOptions::with_progress) reports it, and as one line of
 /// JSON of the file that `EVALSUITE_PROGRESS` names. It is displayed as one line of text.
@@ -18,16 +18,16 @@ use serde::{Deserialize, Serialize};
 ///     }
 /// });
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct ProgressEvent {
     /// Name of the suite.
     pub suite: String,
     /// Package that includes the suite.
-    #[serde(default)]
+    #[json(default)]
     pub package: String,
     /// Rust path of the module that includes the suite, such as `evals::shop`.
-    #[serde(default)]
+    #[json(default)]
     pub module: String,
     /// Path of the case's test, without the crate.
     pub test_name: String,
@@ -50,8 +50,8 @@ pub struct ProgressEvent {
 ///     matches!(step, ProgressStep::CaseFinished { .. })
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProgressStep {
     /// The case starts. A case that is skipped ends without having started.

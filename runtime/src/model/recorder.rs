@@ -337,7 +337,7 @@ impl RunningTool {
 }
 
 fn json(value: &(impl Serialize + ?Sized)) -> Value {
-    evalsuite_schema::json::to_value(value)
+    evalsuite_schema::json::to_value_by_serde(value)
         .unwrap_or_else(|error| Value::String(format!("cannot be written as JSON: {error}")))
 }
 

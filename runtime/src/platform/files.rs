@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use evalsuite_schema::Value;
-use serde::Serialize;
+use evalsuite_schema::json::ToJson;
 
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
@@ -17,7 +17,7 @@ pub(crate) use evalsuite_records::file_replacement::{
 pub(crate) use evalsuite_records::run_directory::{read_json, read_json_below, read_text, sorted_directories};
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
-pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+pub(crate) fn write_json(path: &Path, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()> {
     write_bytes(path, &encode(value, redactor)?)
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine
 /// may lose it.
-pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+pub(crate) fn replace_json(path: &Path, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()> {
     write_file(path, &encode(value, redactor)?, false)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn is_durable() -> bool {
 }
 
 /// JSON with secrets hidden, as it is written to a file.
-pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn encode(value: &dyn ToJson, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
     let json = redactor.to_pretty_json(value)?;
     Ok((json + "\n").into_bytes())
 }
@@ -48,10 +48,10 @@ pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json:
 /// Files in which secrets are hidden, in a directory that programs under test may change.
 pub(crate) trait RedactedFiles {
     /// Writes JSON with secrets hidden, as [`UntrustedDirectory::write`].
-    fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
+    fn write_json(&self, name: &str, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()>;
 
     /// Writes JSON with secrets hidden. Flushed to disk with `EVALSUITE_DURABLE=1`.
-    fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()>;
+    fn write_record(&self, name: &str, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()>;
 
     /// Hides the secrets in a file of at most `limit` bytes that a program may have written, also the beginning of one at the
     /// end of a file that the program may not have written to the end. What cannot be searched for them is removed.
@@ -59,11 +59,11 @@ pub(crate) trait RedactedFiles {
 }
 
 impl RedactedFiles for UntrustedDirectory {
-    fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    fn write_json(&self, name: &str, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()> {
         self.write(name, &encode(value, redactor)?)
     }
 
-    fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    fn write_record(&self, name: &str, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()> {
         self.replace(name, &encode(value, redactor)?, is_durable())
     }
 

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use evalsuite_records::record::ModelCalls;
+use evalsuite_schema::json::{FromJson, ToJson};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// Environment variable with a [`ModelCallServer`].
 pub const MODEL_CALLS: &str = "EVALSUITE_MODEL_CALLS";
@@ -27,7 +27,8 @@ pub struct ModelCallServer {
 }
 
 /// A trial that is about to run. The server replies with a [`BegunTrial`] once no other trial runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct BeginTrial {
     /// Name of the suite.
     pub suite: String,
@@ -48,21 +49,24 @@ pub struct BeginTrial {
 }
 
 /// The reply to a [`BeginTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct BegunTrial {
     /// Why the trial cannot run.
     pub problem: Option<String>,
 }
 
 /// The trial has ended. The server replies with an [`EndedCalls`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct EndTrial {
     /// Whether its agent was called and its answer graded.
     pub is_complete: bool,
 }
 
 /// The reply to an [`EndTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
 pub struct EndedCalls {
     /// The first call that is not in the recording, and the difference to the recorded one.
     pub difference: Option<String>,
@@ -94,10 +98,9 @@ impl TrialCalls {
         self.ask(&EndTrial { is_complete })
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, message: &impl Serialize) -> io::Result<T> {
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
-        self.0.get_mut().write_all(&line)?;
+    fn ask<T: DeserializeOwned>(&mut self, message: &dyn ToJson) -> io::Result<T> {
+        let line = evalsuite_schema::json::to_string(message)? + "\n";
+        self.0.get_mut().write_all(line.as_bytes())?;
         let mut reply = String::new();
         if self.0.read_line(&mut reply)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{CaseRecord, Status, TrialRecord};
 use evalsuite_schema::Object;
-use serde::Deserialize;
+use evalsuite_schema::json::FromJson;
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::accessors::getters;
@@ -39,9 +39,9 @@ impl CaseReport {
 
     /// The case's metadata, as it is written.
     pub(crate) fn metadata(&self) -> Object {
-        #[derive(Deserialize)]
+        #[derive(FromJson)]
         struct Written {
-            #[serde(default)]
+            #[json(default)]
             metadata: Object,
         }
         // A case that cannot be decoded has no report.

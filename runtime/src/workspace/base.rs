@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::Reason;
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Workspace, WorkspaceCopy};
-use serde::{Deserialize, Serialize};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
@@ -14,13 +14,14 @@ use crate::workspace::copy::{self, CopyMode};
 use crate::workspace::{remove_directory, repos, workspace_error};
 
 /// The state of a base workspace that a reset returns to.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, ToJson, FromJson)]
+#[json(fill)]
 pub(crate) struct BaseFacts {
     /// Repositories by their path in the workspace.
     pub(crate) repos: Vec<BaseRepo>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct BaseRepo {
     pub(crate) path: String,
     pub(crate) commit: String,

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::platform::files::error_at;
 use crate::platform::permissions::set_mode;
@@ -19,32 +19,33 @@ use crate::workspace::value_placeholders::Placeholders;
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The changes between two snapshots, as a cassette stores them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 pub(crate) struct ReplayableChanges {
     /// Created and modified entries, sorted by path.
-    #[serde(default)]
+    #[json(default)]
     pub(crate) written: Vec<WrittenEntry>,
     /// Deleted paths, sorted.
-    #[serde(default)]
+    #[json(default)]
     pub(crate) deleted: Vec<String>,
     /// Why no contents are stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub(crate) left_out: Option<String>,
 }
 
 /// A file, directory or link that the agent created or modified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct WrittenEntry {
     /// Relative, with `/` separators.
     path: String,
     /// Permissions in octal, where the system has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     mode: Option<String>,
     content: Content,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 enum Content {
     Text(String),
     Base64(String),

@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path};
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::ToJson;
 use evalsuite_schema::placeholder::Syntax;
-use serde::Serialize;
+use evalsuite_schema::sorting::sort_by;
 use serde::de::DeserializeOwned;
 
 use crate::model::suite_location::SuiteLocation;
@@ -98,7 +99,7 @@ impl Placeholders {
                 hidden.extend(spellings(&name, value, separator));
             }
         }
-        hidden.sort_by_key(|hidden| std::cmp::Reverse(hidden.value.len()));
+        sort_by(&mut hidden, |one, other| other.value.len().cmp(&one.value.len()));
         Self { hidden, redactor: Redactor::default() }
     }
 
@@ -114,7 +115,7 @@ impl Placeholders {
             found.extend(text.match_indices(&known.value).map(|(at, _)| at).filter(ends).map(|at| (at, known)));
         }
         // Stable: the longest value stays first at its position.
-        found.sort_by_key(|(at, _)| *at);
+        sort_by(&mut found, |one, other| one.0.cmp(&other.0));
         if found.is_empty() {
             return self.redactor.apply(text);
         }
@@ -158,7 +159,7 @@ impl Placeholders {
     }
 
     /// JSON in one line with values hidden in every text, including keys of maps.
-    pub fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<String> {
+    pub fn hide_in(&self, data: &dyn ToJson) -> serde_json::Result<String> {
         json::compact(data, Some(&|text| self.hide(text)))
     }
 

@@ -1,7 +1,9 @@
 //! The difference of two snapshots, as records and graders show it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use evalsuite_schema::sorting::set;
 
 use crate::model::evidence::WorkspaceChanges;
 use crate::platform::excerpt::first_bytes;
@@ -25,7 +27,7 @@ impl WorkspaceDiff {
     /// Compares two snapshots of the same directory.
     pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Self {
         let mut changes = Self::default();
-        for path in file_paths(before).chain(file_paths(after)).collect::<BTreeSet<_>>() {
+        for path in set(file_paths(before).chain(file_paths(after))) {
             let (old, new) = (before.file(path), after.file(path));
             let files = &mut changes.files;
             let list = match (old, new) {

@@ -214,7 +214,7 @@ fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
 #[cfg_attr(windows, ignore = "its commands are lines for `sh`; `shells` runs lines for `cmd`")]
 fn every_field_of_a_message_reaches_code_graders() {
     let arrived = arrived(|evals| evals.with_agent(returns));
-    let written = evalsuite_schema::json::to_value(message()).unwrap();
+    let written = evalsuite_schema::json::to_value(&message()).unwrap();
     let output = &arrived.code_grader["output"][0];
     for (field, value) in written.as_object().unwrap() {
         match field.as_str() {

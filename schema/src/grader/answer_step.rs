@@ -1,11 +1,11 @@
 //! Steps that change the answer before a grader sees it.
 
 use evalsuite_derive::Words;
-use serde::{Deserialize, Serialize};
+
+use crate::json::{Fields, FromJson, JsonWriter, Result, ToJson, Value, Variant, by_json};
 
 /// A step of `transform`, which makes another text of the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerStep {
     /// Removes white space around the text, as `trim` of JavaScript does.
@@ -18,19 +18,53 @@ pub enum AnswerStep {
     /// empty. Text stays as it is, other values become JSON.
     Json(String),
     /// Replaces every match of a pattern.
-    #[serde(untagged)]
     Replace {
         /// The pattern, in the syntax of the crate `fancy-regex`.
         replace: String,
         /// The text in place of a match, in which `${1}` is its first group.
-        #[serde(default)]
         with: String,
     },
 }
 
+impl ToJson for AnswerStep {
+    fn write(&self, writer: &mut JsonWriter<'_>) -> Result<()> {
+        match self {
+            Self::Trim => writer.word("trim"),
+            Self::Lowercase => writer.word("lowercase"),
+            Self::Uppercase => writer.word("uppercase"),
+            Self::Json(path) => writer.variant("json", path),
+            Self::Replace { replace, with } => {
+                let mut object = writer.object()?;
+                object.field("replace", replace);
+                object.field("with", with);
+                object.end()
+            }
+        }
+    }
+}
+
+impl FromJson for AnswerStep {
+    fn from_json(value: Value) -> Result<Self> {
+        if value.get("replace").is_some() {
+            let mut fields = Fields::of(value, "a step of `transform`")?;
+            return Ok(Self::Replace { replace: fields.required("replace")?, with: fields.optional("with")? });
+        }
+        let variant = Variant::of(value)?;
+        match &*variant.name {
+            "json" => Ok(Self::Json(variant.value()?)),
+            word => match StepWord::of_word(word) {
+                Some(word) => variant.unit().map(|()| word.into()),
+                None => Err(variant.unknown(&["trim", "lowercase", "uppercase", "json", "replace"])),
+            },
+        }
+    }
+}
+
+by_json!(AnswerStep);
+
 /// The steps that are written as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum StepWord {
     /// [`AnswerStep::Trim`].
     Trim,

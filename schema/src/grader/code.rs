@@ -1,14 +1,14 @@
 //! Settings of `code-grader`.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use super::Preprocessor;
+use crate::json::{FromJson, ToJson};
 use crate::{Command, Object, PathRef};
 
 /// Settings of `code-grader`.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(open)]
 pub struct CodeGrader {
     /// What runs.
@@ -19,7 +19,7 @@ pub struct CodeGrader {
     /// `status`: only the exit status counts. 0 passes, and any other fails, unless the command could not be run, was ended by a signal, or
     /// died of an exception of its own, which is an error.
     #[key(Choice(ResultSource::WORDS), "status", default = "`output`", init = ResultSource::Output)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub result: ResultSource,
     /// Time limit.
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
@@ -38,7 +38,7 @@ pub struct CodeGrader {
 
 /// A command and its working directory.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub struct PreparedCommand {
     /// What runs.
     pub command: Command,
@@ -47,8 +47,8 @@ pub struct PreparedCommand {
 }
 
 /// Where the result of a command is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
 pub enum ResultSource {
     /// On standard output; without output, the exit status decides.
     #[default]

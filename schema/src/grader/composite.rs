@@ -1,13 +1,14 @@
 //! Settings of `composite`.
 
 use evalsuite_derive::Keys;
-use serde::{Deserialize, Serialize};
+
+use crate::json::{FromJson, ToJson};
 
 use super::keys::ASSERTIONS;
 use super::{Grader, PreparedCommand, Prompt, ResultSource};
 
 /// Settings of `composite`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Composite {
     /// The members, with different names.
     #[key(ASSERTIONS, "[{type: is-json}, {type: contains, value: paid}]")]
@@ -40,14 +41,14 @@ pub struct Composite {
 pub struct AggregatorKeys;
 
 /// How the members of a composite become one score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "kebab-case")]
 pub enum Aggregator {
     /// Weighted mean of the members' values.
-    #[serde(rename = "weighted_average")]
+    #[json(rename = "weighted_average")]
     WeightedAverage {
         /// Weight by member name, where it differs from the member's own, in the order written.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[json(default, skip_if = "Vec::is_empty")]
         weights: Vec<(String, f64)>,
     },
     /// Share of passing members, compared with a threshold.
@@ -60,16 +61,16 @@ pub enum Aggregator {
         /// What runs.
         run: PreparedCommand,
         /// Where its result is read.
-        #[serde(default, skip_serializing_if = "crate::is_default")]
+        #[json(default, skip_if = "crate::is_default")]
         result: ResultSource,
     },
     /// A model decides.
     LlmGrader {
         /// Prompt with `{{EVALUATOR_RESULTS_JSON}}`; `None`: the built-in one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[json(default, skip_if = "Option::is_none")]
         prompt: Option<Prompt>,
         /// Model handed to the judge.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[json(default, skip_if = "Option::is_none")]
         model: Option<String>,
     },
 }

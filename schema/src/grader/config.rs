@@ -1,24 +1,24 @@
 //! Code generated from the table of graders, and who grades: code, commands, or the judges that graders ask.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Aggregator, Composite, Grader, GraderConfig};
+
+use crate::json::{FromJson, ToJson};
 
 /// Generates [`GraderConfig`](super::GraderConfig) and its functions from the table.
 macro_rules! grader_config {
     ($($(#[doc = $doc:literal])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident, $grade:path, $example:literal;)*) => {
         /// The type of a grader and its settings.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
         #[non_exhaustive]
         pub enum GraderConfig {
-            $($(#[doc = $doc])* #[serde(rename = $name)] $variant $(($settings))?,)*
+            $($(#[doc = $doc])* #[json(rename = $name)] $variant $(($settings))?,)*
             /// A grader registered in Rust decides.
-            #[serde(rename = "user")]
+            #[json(rename = "user")]
             User {
                 /// The registered name, as the file writes it.
                 grader: String,
                 /// Its settings.
-                #[serde(default, skip_serializing_if = "Object::is_empty")]
+                #[json(default, skip_if = "Object::is_empty")]
                 config: Object,
             },
         }
@@ -91,8 +91,8 @@ pub const GUARDS: &[&str] =
 /// assert_eq!(serde_json::to_string(&GraderKind::Model)?, r#""model""#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GraderKind {
     /// Code in this process.

@@ -1,20 +1,20 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
 use crate::Value;
+use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, Words};
-use serde::{Deserialize, Serialize};
 
 use crate::{Content, Message, Role};
 
 /// Settings of `field-accuracy`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct FieldAccuracy {
     /// The fields.
     #[key(Some(&Object(Field::TABLE)), "[{path: total, match: exact}]", required, codes(ZeroTotalWeight, FieldNotInExpected), by_hand)]
     pub fields: Vec<Field>,
     /// The weighted mean of the fields, or 1 only if all of them match.
     #[key(Choice(FieldAggregation::WORDS), "all_or_nothing", default = "`weighted_average`", init = FieldAggregation::WeightedAverage)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub aggregation: FieldAggregation,
 }
 
@@ -52,7 +52,7 @@ pub fn expected_document(messages: &[Message]) -> Option<Value> {
 }
 
 /// One field to compare.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "field", what = "a field", missing = MissingGraderSetting)]
 #[also(tolerance: Number(&NOT_NEGATIVE), "0.01", "Largest difference, with `match: numeric_tolerance`.", default = "0",
     codes(SettingConflict))]
@@ -66,7 +66,7 @@ pub struct Field {
     pub path: String,
     /// How the values are compared: equal as JSON, as numbers within a tolerance, or as dates.
     #[key(Choice(FieldMatch::WORDS), "numeric_tolerance", name = "match", required)]
-    #[serde(rename = "match")]
+    #[json(rename = "match")]
     pub matching: FieldMatch,
     /// Whether a missing field is a miss; otherwise it is left out.
     #[key(Boolean, "false", default = "`true`", init = true)]
@@ -77,8 +77,8 @@ pub struct Field {
 }
 
 /// How two values are compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "snake_case")]
 pub enum FieldMatch {
     /// Equal as JSON.
     Exact,
@@ -104,37 +104,37 @@ impl FieldMatch {
 crate::keys::made!(FieldMatch);
 
 /// A date format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
 pub enum DateFormat {
     /// `2025-01-31T10:00:00Z`
-    #[serde(rename = "YYYY-MM-DDTHH:mm:ssZ")]
+    #[json(rename = "YYYY-MM-DDTHH:mm:ssZ")]
     DateTimeOffset,
     /// `2025-01-31T10:00:00`
-    #[serde(rename = "YYYY-MM-DDTHH:mm:ss")]
+    #[json(rename = "YYYY-MM-DDTHH:mm:ss")]
     DateTime,
     /// `2025-01-31`
-    #[serde(rename = "YYYY-MM-DD")]
+    #[json(rename = "YYYY-MM-DD")]
     Date,
     /// `31-JAN-2025`
-    #[serde(rename = "DD-MMM-YYYY")]
+    #[json(rename = "DD-MMM-YYYY")]
     DayMonthName,
     /// `01/31/2025`
-    #[serde(rename = "MM/DD/YYYY")]
+    #[json(rename = "MM/DD/YYYY")]
     MonthDaySlash,
     /// `31/01/2025`
-    #[serde(rename = "DD/MM/YYYY")]
+    #[json(rename = "DD/MM/YYYY")]
     DayMonthSlash,
     /// `01-31-2025`
-    #[serde(rename = "MM-DD-YYYY")]
+    #[json(rename = "MM-DD-YYYY")]
     MonthDayDash,
     /// `31-01-2025`
-    #[serde(rename = "DD-MM-YYYY")]
+    #[json(rename = "DD-MM-YYYY")]
     DayMonthDash,
 }
 
 /// How the fields of `field-accuracy` are combined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
 pub enum FieldAggregation {
     /// Weighted mean of hits.
     #[default]

@@ -1,8 +1,8 @@
 //! Settings of `json-schema` and `contains-json`.
 
 use crate::Value;
+use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use crate::PathRef;
 
@@ -11,7 +11,7 @@ const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::
 
 /// A JSON Schema: the settings of `json-schema`.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(by_hand)]
 #[also(schema: SCHEMA, "./refund.schema.json", "The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.", required,
     codes(InvalidJsonSchema), by_hand)]
@@ -31,7 +31,8 @@ impl JsonSchema {
 
 /// Settings of `contains-json`.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct ContainsJson {
     /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
     #[key(SCHEMA, "./refund.schema.json", default = "any object passes", codes(InvalidJsonSchema), by_hand)]

@@ -1,9 +1,9 @@
 //! Settings of `llm-grader`, `rubrics` and `compare`.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
+use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Command, Object, PathRef};
 
@@ -15,7 +15,8 @@ const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(C
 
 /// Settings of `llm-grader`.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct LlmGrader {
     /// The prompt: text, `file://` with its path, or a command that prints it. A prompt with `{{ output }}` is sent as it is; any other
     /// text is what the built-in prompt asks for.
@@ -27,12 +28,13 @@ pub struct LlmGrader {
     pub rubrics: Vec<Criterion>,
     /// What is handed to the judge.
     #[key(flatten)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
 /// Settings of `rubrics`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct Rubrics {
     /// The criteria, at least one; a single one may be written as text.
     #[key(OneOf(&[Text, SOME_CRITERIA]), "[Names the order number, {id: tone, outcome: Polite, weight: 2}]", required,
@@ -40,7 +42,7 @@ pub struct Rubrics {
     pub criteria: Vec<Criterion>,
     /// What is handed to the judge.
     #[key(flatten)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
@@ -55,12 +57,13 @@ pub struct OldRubric {
 
 /// Settings of `compare`.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct Compare {
     /// With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target.
     /// Without one, the grader is undecided.
     #[key(Choice(ComparedWith::WORDS), "baseline", default = "`reference`", codes(SettingConflict), init = ComparedWith::Reference)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub against: ComparedWith,
     /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
     #[key(Text, "19.90 is on its way.", default = "the case's `expected_output`", by_hand)]
@@ -71,13 +74,13 @@ pub struct Compare {
     pub criteria: Option<String>,
     /// What is handed to the judge.
     #[key(flatten)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
 /// Which answer another one is compared with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum ComparedWith {
     /// An answer in the suite.
     #[default]
@@ -87,8 +90,8 @@ pub enum ComparedWith {
 }
 
 /// An answer to compare with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum ReferenceAnswer {
     /// Text written in the case.
     Text(String),
@@ -112,7 +115,8 @@ impl ReferenceAnswer {
 
 /// What is handed to a judge.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct JudgeSettings {
     /// Name of the judge.
     #[key(Literal, "strict", default = "the default judge", codes(UnknownJudge))]
@@ -141,8 +145,8 @@ pub struct JudgeSettings {
 }
 
 /// A prompt of a judge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Prompt {
     /// Text written in the case.
     Text(String),
@@ -158,7 +162,7 @@ pub enum Prompt {
         /// The command.
         run: PreparedCommand,
         /// Handed to the command.
-        #[serde(default, skip_serializing_if = "Object::is_empty")]
+        #[json(default, skip_if = "Object::is_empty")]
         config: Object,
     },
 }
@@ -178,7 +182,7 @@ pub struct PromptCommand {
 
 /// One criterion. A plain text is a required criterion, too.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "criterion", what = "a criterion", by_hand)]
 pub struct Criterion {
     /// Identifies the criterion in the grader.
@@ -190,7 +194,7 @@ pub struct Criterion {
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
     /// the outcome; an answer that does not mention it passes. The prompt of the judge says so.
     #[key(Choice(Operator::WORDS), "contradiction", default = "`correctness`", codes(SettingConflict))]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub operator: Operator,
     /// Share in the mean of the criteria.
     #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight, ZeroTotalWeight))]
@@ -211,8 +215,8 @@ pub struct Criterion {
 }
 
 /// How an answer is compared with the outcome of a [`Criterion`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
 pub enum Operator {
     /// It has to satisfy the outcome.
     #[default]
@@ -222,7 +226,7 @@ pub enum Operator {
 }
 
 /// What a range of scores means.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 #[keys(id = "score-range", what = "a score range", by_hand)]
 #[also(score_range: List(&Integer(0, TOP as u64)), "[0, 4]", "The lowest and the highest score.", required, codes(InvalidScoreRanges))]
 pub struct ScoreRange {
@@ -236,12 +240,12 @@ pub struct ScoreRange {
 }
 
 /// A command that turns files of a type into text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 #[keys(id = "preprocessor", what = "a preprocessor")]
 pub struct Preprocessor {
     /// Media type, or ending of the file's name.
     #[key(Literal, "pdf", name = "type", required)]
-    #[serde(rename = "type")]
+    #[json(rename = "type")]
     pub media_type: String,
     /// Program and arguments; the path of the file is added.
     #[key(Arguments, "[pdftotext, -layout]", required, codes(InvalidCommand, MissingPath, ArgumentNotFound))]

@@ -1,10 +1,11 @@
 //! Settings of `latency`, `cost`, `token-usage` and `execution-metrics`.
 
 use evalsuite_derive::{Keys, skip_empty};
-use serde::{Deserialize, Serialize};
+
+use crate::json::{FromJson, ToJson};
 
 /// Settings of `latency`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Latency {
     /// Longest duration that passes.
     #[key(Number(&NOT_NEGATIVE), "5000", required, unit = "milliseconds", codes(UnlikelyLimit))]
@@ -12,7 +13,7 @@ pub struct Latency {
 }
 
 /// Settings of `cost`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Cost {
     /// Highest cost that passes.
     #[key(Number(&NOT_NEGATIVE), "0.05", required, unit = "US dollars")]
@@ -21,7 +22,8 @@ pub struct Cost {
 
 /// Settings of `token-usage`; at least one is set.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct TokenUsage {
     /// Largest sum of input, output and cached tokens.
     #[key(Number(&NOT_NEGATIVE), "20000", old("maxTotal"), unit = "tokens", codes(MissingGraderSetting))]
@@ -36,7 +38,8 @@ pub struct TokenUsage {
 
 /// Settings of `execution-metrics`; at least one check is set.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
 pub struct ExecutionMetrics {
     /// Smallest number of tool calls.
     #[key(Number(&NOT_NEGATIVE), "1", unit = "calls", codes(MissingGraderSetting))]

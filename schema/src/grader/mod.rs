@@ -14,9 +14,9 @@ mod text;
 mod trajectory;
 
 use evalsuite_derive::skip_empty;
-use serde::{Deserialize, Serialize};
 
 use self::config::grader_config;
+use crate::json::{FromJson, ToJson};
 use crate::{Examples, Location, Object, is_default};
 
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
@@ -120,7 +120,7 @@ built_in_graders!(grader_config);
 
 /// A grader of a case: what every grader has, and the settings of its type.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Grader {
     /// Key of the score, unique in the case.
@@ -128,20 +128,20 @@ pub struct Grader {
     /// Where the entry is.
     pub location: Location,
     /// Share in the weighted mean, at least 0; with 0, the result is shown but not counted.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[json(default = "one", skip_if = "is_one")]
     pub weight: f64,
     /// Whether the trial fails if this grader does not pass.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub required: bool,
     /// Pass mark of the verdict, in (0, 1].
     pub min_score: Option<f64>,
     /// Whether the result is inverted.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[json(default, skip_if = "is_default")]
     pub negate: bool,
     /// What is done with the answer before the grader sees it, in order.
     pub transform: Vec<AnswerStep>,
     /// Results that the grader has to pass or to fail.
-    #[serde(default, skip_serializing_if = "Examples::is_empty")]
+    #[json(default, skip_if = "Examples::is_empty")]
     pub examples: Examples,
     /// The type and its settings.
     pub config: GraderConfig,

@@ -1,9 +1,9 @@
 //! Settings of `tool-trajectory` and `skill-trigger`.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
-use serde::{Deserialize, Serialize};
 
 use crate::Object;
+use crate::json::{FromJson, ToJson};
 
 /// Types of the key `args_match`.
 const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
@@ -13,7 +13,7 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
 
 /// Settings of `tool-trajectory`.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct ToolTrajectory {
     /// `any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls
     /// occur in this order, possibly with others in between. `exact`: these calls and no others, in this order. `superset`: every
@@ -34,13 +34,13 @@ pub struct ToolTrajectory {
     /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
     #[key(ARGS_MATCH, "superset", old("argsMatch"), default = "`exact`", codes(InvalidChoice, MissingGraderSetting), by_hand,
         init = ArgsMatch::Exact)]
-    #[serde(default, skip_serializing_if = "crate::is_default")]
+    #[json(default, skip_if = "crate::is_default")]
     pub args_match: ArgsMatch,
 }
 
 /// How the calls of an agent are compared with the expected ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Words)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
 pub enum TrajectoryMode {
     /// Each tool is called often enough, and not too often.
     AnyOrder,
@@ -55,8 +55,8 @@ pub enum TrajectoryMode {
 }
 
 /// How the arguments of a call are compared.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum ArgsMatch {
     /// Equal.
     #[default]
@@ -78,7 +78,7 @@ impl ArgsMatch {
 
 /// One expected call of a tool.
 #[skip_empty]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "expected-call", what = "an expected call", missing = MissingGraderSetting)]
 #[also(input: Any, "{id: 1182}", "The arguments, as another tool writes them.", no_effect = "write `args`")]
 #[also(output: Any, "found", "The result of the call, as another tool writes it.",
@@ -105,8 +105,8 @@ pub struct ExpectedCall {
 }
 
 /// Expected arguments of a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub enum Args {
     /// Any arguments, or none.
     Any,
@@ -115,7 +115,7 @@ pub enum Args {
 }
 
 /// Settings of `skill-trigger`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.
     #[key(Text, "refunds", required)]

@@ -75,11 +75,15 @@ fn entries<'de>(object: Object) -> MapDeserializer<'de, impl Iterator<Item = (Ke
 }
 
 impl Value {
-    fn unexpected(&self) -> Unexpected<'_> {
+    pub(super) fn unexpected(&self) -> Unexpected<'_> {
         match self {
             Self::Null => Unexpected::Unit,
             Self::Bool(value) => Unexpected::Bool(*value),
-            Self::Number(_) => Unexpected::Other("number"),
+            Self::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => Unexpected::Unsigned(number),
+                (_, Some(number)) => Unexpected::Signed(number),
+                _ => Unexpected::Float(number.as_f64().unwrap_or_default()),
+            },
             Self::String(text) => Unexpected::Str(text),
             Self::Array(_) => Unexpected::Seq,
             Self::Object(_) => Unexpected::Map,

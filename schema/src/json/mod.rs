@@ -12,6 +12,7 @@
 //! of tagged enums, for example).
 
 mod convert;
+mod data;
 mod decode;
 mod deserializer;
 mod literal;
@@ -32,15 +33,27 @@ pub use serde_json::Number;
 pub use crate::__json as json;
 
 #[doc(hidden)]
+pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
+#[doc(hidden)]
+pub use evalsuite_derive::{FromJson, ToJson};
+#[doc(hidden)]
 pub use number::number_of_digits;
 pub use object::Object;
 pub use pointer::{key_of_step, step_of_key};
 pub use reader::Reader;
 pub use value::{Index, Value};
+#[doc(hidden)]
+pub use writer::JsonWriter;
+
+#[doc(hidden)]
+pub use crate::{__by_json as by_json, __written_by_serde as written_by_serde};
+/// What the derives refer to.
+#[doc(hidden)]
+pub use serde;
+#[doc(hidden)]
+pub use serde_json::Result;
 
 use serde::de::{Deserialize, DeserializeOwned};
-use serde::ser::Serialize;
-use serde_json::Result;
 
 use self::writer::{Spacing, written};
 
@@ -85,22 +98,13 @@ pub fn from_value<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T> {
     from_str(&to_string(&value.into())?)
 }
 
-/// Data as a value.
-///
-/// # Errors
-///
-/// If the data is not JSON, such as a map whose keys are objects.
-pub fn to_value<T: Serialize>(data: T) -> Result<Value> {
-    Reader::new(&to_string(&data)?).of_any_depth().only_value()
-}
-
 /// Data as JSON in one line.
 ///
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Spacing::Compact, None)
+pub fn to_string<T: ToJson + ?Sized>(data: &T) -> Result<String> {
+    written(&data, Spacing::Compact, None)
 }
 
 /// Data as JSON with line breaks.
@@ -108,6 +112,6 @@ pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn to_string_pretty<T: Serialize + ?Sized>(data: &T) -> Result<String> {
-    written(data, Spacing::Pretty(0), None)
+pub fn to_string_pretty<T: ToJson + ?Sized>(data: &T) -> Result<String> {
+    written(&data, Spacing::Pretty(0), None)
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::{iter, ops, slice, vec};
+use std::{fmt, iter, ops, slice, vec};
 
 use crate::json::Value;
+use crate::sorting::sort_by;
 
 /// Up to this many keys, looking at each of them is faster than sorting them.
 const FEW: usize = 16;
@@ -21,15 +22,17 @@ const FEW: usize = 16;
 /// assert_eq!(object.keys().collect::<Vec<_>>(), ["model", "effort"]);
 /// assert_eq!(object["model"], "small");
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Object {
     entries: Vec<(String, Value)>,
+    /// A key that the document had twice: for data of known fields, an error.
+    repeated: Option<Box<str>>,
 }
 
 impl Object {
     /// An object without keys.
     pub const fn new() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), repeated: None }
     }
 
     /// Number of keys.
@@ -124,14 +127,19 @@ impl Object {
 
     /// Sorts the keys.
     pub fn sort_keys(&mut self) {
-        self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        sort_by(&mut self.entries, |(one, _), (other, _)| one.cmp(other));
     }
 
     /// The entries by key, for what does not depend on their order.
     fn sorted(&self) -> Vec<&(String, Value)> {
         let mut entries: Vec<_> = self.entries.iter().collect();
-        entries.sort_unstable_by_key(|entry| &entry.0);
+        sort_by(&mut entries, |one, other| one.0.cmp(&other.0));
         entries
+    }
+
+    /// The entries, and a key that the document had twice.
+    pub(super) fn into_parts(self) -> (Vec<(String, Value)>, Option<Box<str>>) {
+        (self.entries, self.repeated)
     }
 
     /// Entries whose keys may be repeated: the place of the first one stays, with the value of the last one.
@@ -139,7 +147,13 @@ impl Object {
         let mut object = Self::new();
         if entries.len() <= FEW {
             for (key, value) in entries {
-                object.insert(key, value);
+                match object.get_mut(&key) {
+                    Some(own) => {
+                        *own = value;
+                        object.repeated = Some(key.into());
+                    }
+                    None => object.entries.push((key, value)),
+                }
             }
             return object;
         }
@@ -148,14 +162,23 @@ impl Object {
             places.entry(key.clone()).or_insert(index);
         }
         if places.len() == entries.len() {
-            return Self { entries };
+            return Self { entries, repeated: None };
         }
         let mut kept: Vec<Option<(String, Value)>> = entries.iter().map(|_| None).collect();
         for (key, value) in entries {
             let place = places[&key];
+            if kept[place].is_some() {
+                object.repeated = Some(key.as_str().into());
+            }
             kept[place] = Some((key, value));
         }
-        Self { entries: kept.into_iter().flatten().collect() }
+        Self { entries: kept.into_iter().flatten().collect(), ..object }
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object").field("entries", &self.entries).finish()
     }
 }
 
@@ -194,7 +217,9 @@ impl ops::IndexMut<&str> for Object {
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        Self::of_entries(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+        let entries = entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        // The later of two values was meant.
+        Self { repeated: None, ..Self::of_entries(entries) }
     }
 }
 

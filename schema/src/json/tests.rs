@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Object, Reader, Value, from_slice, from_str, json, to_string, to_value};
+use super::{Object, Reader, Value, from_slice, from_str, json, to_string, to_value, written_by_serde};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Shape {
@@ -37,6 +37,8 @@ struct Everything {
     #[serde(default)]
     missing: Option<Value>,
 }
+
+written_by_serde!(Everything);
 
 #[test]
 fn decodes_what_the_writer_writes() {
@@ -155,7 +157,7 @@ fn what_is_not_json_is_reported_like_serde_json_does() {
     let deep = format!("{}{}", "[".repeat(128), "]".repeat(128));
     assert!(from_str::<Value>(&deep).unwrap_err().to_string().starts_with("recursion limit exceeded"));
     let accepted = from_str::<Value>(&deep[1..255]).unwrap();
-    assert_eq!(to_value([[&accepted]]).unwrap()[0][0], accepted, "a value may be put into another one");
+    assert_eq!(to_value(&[[&accepted]]).unwrap()[0][0], accepted, "a value may be put into another one");
     assert!(from_slice::<Value>(b"\"\xFF\"").is_err());
 }
 

@@ -75,5 +75,5 @@ fn kind_and_value(path: &Path, text: &str, suite: &Path) -> Option<(&'static str
 fn yaml(text: &str) -> Option<Value> {
     let mut value: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
     value.apply_merge().ok()?;
-    evalsuite_schema::json::to_value(value).ok()
+    evalsuite_schema::json::to_value_by_serde(&value).ok()
 }

@@ -153,7 +153,7 @@ fn to_json(value: serde_yaml::Value) -> Value {
     match value {
         serde_yaml::Value::Null => Value::Null,
         serde_yaml::Value::Bool(value) => Value::Bool(value),
-        serde_yaml::Value::Number(number) => evalsuite_schema::json::to_value(number).unwrap_or(Value::Null),
+        serde_yaml::Value::Number(number) => evalsuite_schema::json::to_value_by_serde(&number).unwrap_or(Value::Null),
         serde_yaml::Value::String(text) => Value::String(text),
         serde_yaml::Value::Sequence(items) => Value::Array(items.into_iter().map(to_json).collect()),
         serde_yaml::Value::Mapping(entries) => {

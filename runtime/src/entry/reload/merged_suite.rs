@@ -22,7 +22,7 @@ pub(super) fn merge(
     let mut is_same = true;
     let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
         let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { ..*built }) };
-        let json = serde_json::to_string(&*loaded.case)?;
+        let json = evalsuite_schema::json::to_string(&*loaded.case)?;
         if json == built.json.text() {
             return Ok(EvalCase { ..*built });
         }
@@ -30,13 +30,13 @@ pub(super) fn merge(
         Ok(eval_case(loaded, json, built.test_name, built.target))
     };
     let cases = built.cases.iter().map(&mut case).collect::<serde_json::Result<Vec<_>>>()?;
-    let json = serde_json::to_string(about)?;
+    let json = evalsuite_schema::json::to_string(about)?;
     if is_same && json == built.json.text() && warnings.is_empty() {
         return Ok(built);
     }
     let warnings = warnings.iter().map(|found| (found.code.name(), kept(&render::short(found))));
     let diagnostics: Vec<(&'static str, &'static str)> = built.diagnostics.iter().copied().chain(warnings).collect();
-    let calibration = loaded.calibration.as_ref().map(serde_json::to_string).transpose()?;
+    let calibration = loaded.calibration.as_ref().map(evalsuite_schema::json::to_string).transpose()?;
     Ok(Box::leak(Box::new(EvalSuite {
         name: kept(&about.name),
         agent_name: about.agent_name.as_deref().map(kept),
@@ -71,7 +71,7 @@ pub(super) fn with_new_cases(
             continue;
         }
         let new = &loaded.cases[test.case];
-        let json = serde_json::to_string(&*new.case)?;
+        let json = evalsuite_schema::json::to_string(&*new.case)?;
         cases.push(eval_case(new, json, kept(&path), test.target.as_deref().map(kept)));
     }
     Ok(Box::leak(Box::new(EvalSuite { cases: cases.leak(), ..*merged })))

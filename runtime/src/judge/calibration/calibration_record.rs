@@ -7,6 +7,7 @@ use evalsuite_records::record::{
     Shortfall,
 };
 use evalsuite_schema::decimal::{at_least, at_most};
+use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Bar, Calibration};
 
 use crate::judge::calibration::agreement;
@@ -114,7 +115,7 @@ fn disagreements(samples: &[SampleRecord]) -> Vec<String> {
         .filter_map(|sample| Some((sample.id.as_str(), sample.difference?.abs())))
         .filter(|(_, difference)| *difference > 0.0)
         .collect();
-    different.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sort_by(&mut different, |a, b| b.1.total_cmp(&a.1));
     different.into_iter().take(DISAGREEMENTS).map(|(id, _)| id.to_owned()).collect()
 }
 

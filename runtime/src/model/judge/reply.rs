@@ -1,8 +1,8 @@
 //! The reply of a judge.
 
 use evalsuite_records::record::Usage;
+use evalsuite_schema::json::{FromJson, ToJson};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::model::judge::reply_answer::answer_of;
 use crate::model::outcome::is_amount;
@@ -20,17 +20,18 @@ use crate::platform::text_error::text_error;
 /// let reply = JudgeReply::new(r#"{"score": 0.9}"#).with_model("small").with_usage(Usage::new(300, 12)).with_cost_usd(0.001);
 /// assert_eq!((reply.text(), reply.model()), (r#"{"score": 0.9}"#, Some("small")));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 pub struct JudgeReply {
     pub(crate) text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub(crate) cost_usd: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     /// Whether the service cut it off at a token limit.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     pub(crate) is_cut_off: bool,
 }
 

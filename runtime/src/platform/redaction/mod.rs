@@ -10,8 +10,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::{set, sort_by};
 
 use self::secret_pattern::{SecretPattern, may_have_lines_of_base64, patterns};
 use crate::platform::{environment, json};
@@ -85,13 +85,13 @@ impl Redactor {
         let is_new = |value: &String| {
             value.chars().count() >= SHORTEST && !known.is_some_and(|known| known.values.contains(value))
         };
-        let new: BTreeSet<String> = values.into_iter().filter(is_new).collect();
+        let new = set(values.into_iter().filter(is_new));
         if new.is_empty() {
             return self.clone();
         }
         let known_values = known.into_iter().flat_map(|known| known.values.iter().cloned());
-        let values: BTreeSet<String> = known_values.chain(new).collect();
-        let patterns: BTreeSet<SecretPattern> = values.iter().flat_map(|value| patterns(value)).collect();
+        let values = set(known_values.chain(new));
+        let patterns = set(values.iter().flat_map(|value| patterns(value)));
         Self(Some(Arc::new(Secrets { values, patterns: patterns.into_iter().collect() })))
     }
 
@@ -127,16 +127,17 @@ impl Redactor {
     }
 
     /// JSON with line breaks, with secrets hidden in all texts, also in the keys of maps. Names of fields and variants stay.
-    pub(crate) fn to_pretty_json(&self, data: &impl Serialize) -> serde_json::Result<String> {
+    pub(crate) fn to_pretty_json(&self, data: &dyn ToJson) -> serde_json::Result<String> {
         json::pretty(data, (!self.is_empty()).then_some(&|text| self.apply(text)))
     }
 
     /// The data with secrets hidden in all texts, also in the keys of maps.
-    pub(crate) fn redacted<T: Serialize + DeserializeOwned>(&self, data: T) -> serde_json::Result<T> {
+    pub(crate) fn redacted<T: ToJson + FromJson>(&self, data: T) -> serde_json::Result<T> {
         if self.is_empty() {
             return Ok(data);
         }
-        json::decode(json::compact(&data, Some(&|text| self.apply(text)))?.as_bytes())
+        let hidden = json::compact(&data, Some(&|text| self.apply(text)))?;
+        T::from_json(json::decode(hidden.as_bytes())?)
     }
 
     /// The nearest position at or before `at` that is not inside a secret.
@@ -188,7 +189,7 @@ impl Redactor {
         for pattern in self.patterns() {
             pattern.find(text, is_in_lines, &mut found);
         }
-        found.sort_by_key(|secret| secret.start);
+        sort_by(&mut found, |one, other| one.start.cmp(&other.start));
         found.dedup_by(|next, last| {
             let overlaps = next.start < last.end;
             if overlaps {

@@ -8,6 +8,8 @@ use std::ops::Range;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
+use evalsuite_schema::sorting::{sort, sort_by};
+
 use crate::platform::redaction::SHORTEST;
 use crate::platform::redaction::escapes::{self, LONGEST};
 
@@ -77,7 +79,7 @@ pub(super) fn patterns(secret: &str) -> Vec<SecretPattern> {
         }
     }
     patterns.retain(|(text, _)| text.chars().count() >= SHORTEST);
-    patterns.sort_unstable();
+    sort(&mut patterns);
     patterns.dedup();
     patterns.into_iter().map(|(text, is_base64)| SecretPattern::new(&text, is_base64)).collect()
 }
@@ -172,7 +174,7 @@ impl SecretPattern {
                 line_breaks(text, *position).into_iter().for_each(&mut add);
             }
         }
-        ends.sort_unstable();
+        sort(&mut ends);
         ends.dedup();
         ends
     }
@@ -242,7 +244,7 @@ fn anchors(characters: &[char], length: usize) -> Vec<Anchor> {
     let first = characters.first().copied().unwrap_or_default();
     let mut starts = vec![first, '\\', '&', '%'];
     starts.extend((first == ' ').then_some('+'));
-    starts.sort_unstable();
+    sort(&mut starts);
     starts.dedup();
     starts.into_iter().map(|start| Anchor::new(&[start], 0..1)).collect()
 }
@@ -253,7 +255,7 @@ fn anchors_in_lines(characters: &[char]) -> Vec<Anchor> {
         let length = BASE64_PART.min(word.len().div_ceil(2));
         parts.extend(word.clone().step_by(length).map(|start| start..word.end.min(start + length)));
     }
-    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    sort_by(&mut parts, |one, other| other.len().cmp(&one.len()));
     parts.truncate(2);
     parts.into_iter().map(|part| Anchor::new(characters, part)).collect()
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::{Message, Object, Value};
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{Fields, FromJson, JsonWriter, Result as JsonResult, ToJson};
+use evalsuite_schema::{Message, Value};
 
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
@@ -23,7 +23,7 @@ use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::value_placeholders::Placeholders;
 
 /// Everything that is needed to replay a trial without its agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct CassetteFile {
     /// [`CassetteFile::SCHEMA`].
     pub(crate) schema: String,
@@ -38,7 +38,7 @@ pub(crate) struct CassetteFile {
     /// The agent's calls in order: one, or one per turn of a conversation.
     pub(crate) calls: Vec<AgentCall>,
     /// Replies by [`request_key`](crate::record::cassette::recorded_replies::request_key) of the request.
-    #[serde(default)]
+    #[json(default)]
     pub(crate) entries: BTreeMap<String, RequestReplies>,
 }
 
@@ -50,14 +50,13 @@ pub(crate) struct StoredCassette {
 }
 
 /// One call of an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct AgentCall {
     pub(crate) started_at: String,
     pub(crate) ended_at: String,
     /// Measured duration.
     pub(crate) took_ms: u64,
     /// What the agent returned.
-    #[serde(with = "Returned")]
     pub(crate) returned: Outcome,
     /// What the agent reported while it ran.
     pub(crate) reported: Reported,
@@ -65,29 +64,47 @@ pub(crate) struct AgentCall {
     pub(crate) workspace: ReplayableChanges,
 }
 
-/// An [`Outcome`] in a cassette.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Outcome", default = "Outcome::default")]
-struct Returned {
-    text: Option<String>,
-    messages: Option<Vec<Message>>,
-    state: Object,
-    usage: Option<Usage>,
-    cost_usd: Option<f64>,
-    duration_ms: Option<f64>,
-    model: Option<String>,
-    metadata: Object,
+impl ToJson for Outcome {
+    fn write(&self, writer: &mut JsonWriter<'_>) -> JsonResult<()> {
+        let Self { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = self;
+        let mut object = writer.object()?;
+        object.field("text", text);
+        object.field("messages", messages);
+        object.field("state", state);
+        object.field("usage", usage);
+        object.field("cost_usd", cost_usd);
+        object.field("duration_ms", duration_ms);
+        object.field("model", model);
+        object.field("metadata", metadata);
+        object.end()
+    }
+}
+
+impl FromJson for Outcome {
+    fn from_json(value: Value) -> JsonResult<Self> {
+        let mut fields = Fields::of(value, "the outcome of an agent")?;
+        Ok(Self {
+            text: fields.optional("text")?,
+            messages: fields.optional("messages")?,
+            state: fields.optional("state")?,
+            usage: fields.optional("usage")?,
+            cost_usd: fields.optional("cost_usd")?,
+            duration_ms: fields.optional("duration_ms")?,
+            model: fields.optional("model")?,
+            metadata: fields.optional("metadata")?,
+        })
+    }
 }
 
 /// A [`Recording`] in a cassette.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(default)]
 pub(crate) struct Reported {
     messages: Vec<Message>,
     usage: Option<Usage>,
     log: String,
     complete: bool,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[json(skip_if = "is_empty")]
     captured: Captured,
 }
 
@@ -96,7 +113,7 @@ fn is_empty(captured: &Captured) -> bool {
 }
 
 /// A request and its replies: the same request may get a different reply the next time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct RequestReplies {
     pub(crate) request: Value,
     /// In order.
@@ -104,7 +121,7 @@ pub(crate) struct RequestReplies {
 }
 
 /// What a file says about its format.
-#[derive(Deserialize)]
+#[derive(FromJson)]
 struct Version {
     schema: Option<String>,
 }

@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use evalsuite_discovery::with_slashes;
+use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::sort;
 use evalsuite_schema::{Case, CliTarget, Content, Input, Value, WorkspaceCopy};
-use serde::{Deserialize, Serialize};
 
 use crate::model::messages::{file_parts, given_messages, prompt};
 use crate::model::suite_location::SuiteLocation;
@@ -24,37 +25,37 @@ const SHOWN_FILES: usize = 10;
 const SHOWN_LINES: usize = 30;
 
 /// Everything an agent is given that does not differ between machines.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct AgentInput {
     target: String,
     /// As written in the case file, with `${{ NAME }}` for values.
     input: Input,
     /// The user's input of each turn of a conversation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     turns: Vec<Value>,
     /// SHA-256 of input files by their path in the case file.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[json(default, skip_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
     /// SHA-256 of the workspace's files before any hook, by path.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[json(default, skip_if = "BTreeMap::is_empty")]
     workspace: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[json(default, skip_if = "Vec::is_empty")]
     repos: Vec<Value>,
     /// The command of the target, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     command: Option<CommandInput>,
 }
 
 /// A command as written in the targets file, with `${{ NAME }}` for values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 struct CommandInput {
     command: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[json(default, skip_if = "Option::is_none")]
     cwd: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[json(default, skip_if = "std::ops::Not::not")]
     in_suite_directory: bool,
     files_format: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[json(default, skip_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
 }
 
@@ -121,7 +122,10 @@ impl AgentInput {
         }
         if self.command != now.command {
             let shown = |command: &Option<CommandInput>| {
-                serde_json::to_string_pretty(command).unwrap_or_default().trim_matches(['{', '}', '\n']).to_owned()
+                evalsuite_schema::json::to_string_pretty(command)
+                    .unwrap_or_default()
+                    .trim_matches(['{', '}', '\n'])
+                    .to_owned()
             };
             lines.push(format!("the target's command changed:{}", diff(&shown(&self.command), &shown(&now.command))));
         }
@@ -171,7 +175,7 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
         Some(_) => None,
     });
     let mut changes: Vec<(&String, &str)> = gone.chain(other).collect();
-    changes.sort_unstable();
+    sort(&mut changes);
     let mut lines: Vec<String> =
         changes.iter().take(SHOWN_FILES).map(|(path, change)| format!("{what}: `{path}` {change}")).collect();
     if changes.len() > SHOWN_FILES {

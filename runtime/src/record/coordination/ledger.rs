@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{error_at, read_json, replace_json};
@@ -33,7 +33,7 @@ pub(crate) struct Ledger {
 }
 
 /// A line of the ledger. Costs are US dollars; `None` where nothing was reported.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, ToJson, FromJson)]
 pub(crate) struct Spend {
     pub(crate) suite: String,
     pub(crate) case_key: String,
@@ -52,7 +52,8 @@ impl Spend {
 }
 
 /// Sums in US dollars.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, ToJson, FromJson)]
+#[json(fill)]
 pub(crate) struct Spent {
     /// The whole run.
     pub(crate) run: f64,

@@ -3,16 +3,15 @@
 use std::io;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
 
 /// The stored result.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 enum StoredResult<T, E> {
     Done(T),
     Failed(E),
@@ -29,8 +28,8 @@ pub(crate) fn run_once<T, E>(
     work: impl FnOnce() -> Result<T, E>,
 ) -> io::Result<Result<T, E>>
 where
-    T: Serialize + DeserializeOwned,
-    E: Serialize + DeserializeOwned,
+    T: ToJson + FromJson,
+    E: ToJson + FromJson,
 {
     let result = locks.join(format!("once-{name}.json"));
     if let Some(stored) = read_result(&result)? {
@@ -49,7 +48,7 @@ where
     Ok(outcome)
 }
 
-fn read_result<T: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> io::Result<Option<Result<T, E>>> {
+fn read_result<T: FromJson, E: FromJson>(path: &Path) -> io::Result<Option<Result<T, E>>> {
     Ok(read_json(path)?.map(|stored| match stored {
         StoredResult::Done(value) => Ok(value),
         StoredResult::Failed(failure) => Err(failure),

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use evalsuite_records::record::{CiRun, GitState};
 
+use evalsuite_schema::sorting::map;
+
 use crate::model::suite_location::TRACKED_DIRECTORY_PREFIX;
 use crate::platform::process;
 use crate::platform::process::echo::Echo;
@@ -69,7 +71,7 @@ pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
 
 /// The `EVALSUITE_*` variables, without the values of secrets.
 pub(crate) fn settings(variables: Vec<(OsString, OsString)>) -> BTreeMap<String, Option<String>> {
-    variables
+    let settings = variables
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
         .filter(|(name, value)| {
@@ -78,8 +80,8 @@ pub(crate) fn settings(variables: Vec<(OsString, OsString)>) -> BTreeMap<String,
         .map(|(name, value)| {
             let is_secret = SECRET.iter().any(|part| name.contains(part));
             (name, (!is_secret).then(|| shown(&value)))
-        })
-        .collect()
+        });
+    map(settings)
 }
 
 /// A URL can hold a password or a key.

@@ -1,10 +1,10 @@
 //! The structure of written documents, and the result of a trial in them: in evalsuite's format, and in that of other tools.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, Verdict};
+use evalsuite_schema::json::ToJson;
 use evalsuite_schema::{Object, Value};
-use serde::Serialize;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct TrajectoryDocument<'d> {
     pub(crate) schema_version: &'static str,
     pub(crate) session_id: String,
@@ -16,29 +16,29 @@ pub(crate) struct TrajectoryDocument<'d> {
 }
 
 /// What ATIF has no field for in a document. Readers know the keys as those of `extra`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct DocumentExtra<'d> {
     pub(crate) evalsuite: TrialVerdict<'d>,
     /// In the form in which mira writes and reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) reward: Option<Reward<'d>>,
     /// `false` if there was no transcript, only an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) transcript_reported: Option<bool>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) version: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) model_name: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[json(skip_if = "Vec::is_empty")]
     pub(crate) tool_definitions: Vec<Value>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson)]
+#[json(rename_all = "lowercase")]
 pub(crate) enum Source {
     System,
     User,
@@ -46,50 +46,50 @@ pub(crate) enum Source {
     Agent,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, ToJson)]
 pub(crate) struct Step {
     pub(crate) step_id: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) timestamp: Option<String>,
     pub(crate) source: Source,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) model_name: Option<String>,
     pub(crate) message: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) reasoning_content: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[json(skip_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<Call>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) observation: Option<Observation>,
-    #[serde(skip_serializing_if = "Object::is_empty")]
+    #[json(skip_if = "Object::is_empty")]
     pub(crate) metrics: Object,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) llm_call_count: Option<u64>,
-    #[serde(skip_serializing_if = "Object::is_empty")]
+    #[json(skip_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct Call {
     pub(crate) tool_call_id: String,
     pub(crate) function_name: String,
     pub(crate) arguments: Object,
-    #[serde(skip_serializing_if = "Object::is_empty")]
+    #[json(skip_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, ToJson)]
 pub(crate) struct Observation {
     pub(crate) results: Vec<Result>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct Result {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) source_call_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[json(skip_if = "Option::is_none")]
     pub(crate) content: Option<Value>,
-    #[serde(skip_serializing_if = "Object::is_empty")]
+    #[json(skip_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct TrialResult<'a> {
 }
 
 /// Outcome, score and verdicts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct TrialVerdict<'a> {
     outcome: Status,
     score: Option<f64>,
@@ -111,7 +111,7 @@ pub(crate) struct TrialVerdict<'a> {
     graders: Vec<GraderVerdict<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 struct GraderVerdict<'a> {
     name: &'a str,
     state: GraderState,
@@ -120,14 +120,14 @@ struct GraderVerdict<'a> {
 }
 
 /// The same as `reward`, by which other tools know whether a trajectory is a good one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 pub(crate) struct Reward<'a> {
     pass: bool,
     score: Option<f64>,
     scorers: Vec<Scorer<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, ToJson)]
 struct Scorer<'a> {
     name: &'a str,
     value: Option<f64>,

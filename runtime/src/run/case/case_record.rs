@@ -1,6 +1,5 @@
 //! The record of a case: how its trials decided it.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use evalsuite_records::record::{
@@ -9,6 +8,7 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::{at_least, shown_from};
+use evalsuite_schema::sorting::set;
 
 use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
@@ -176,5 +176,5 @@ fn failed_graders(trials: &[TrialRecord]) -> Vec<String> {
     });
     let counts = |grader: &&GraderRecord| grader.weight > 0.0 && grader.advisory.is_none();
     let failed = graders.filter(counts).filter(|grader| grader.verdict == Some(Verdict::Fail));
-    failed.map(|grader| grader.name.clone()).collect::<BTreeSet<String>>().into_iter().collect()
+    set(failed.map(|grader| grader.name.clone())).into_iter().collect()
 }

@@ -6,8 +6,8 @@ use std::{fmt, io};
 
 use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::{HookRecord, Reason, ReasonCode, Stage};
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Command, Hook, Location, Workspace};
-use serde::{Deserialize, Serialize};
 
 use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
@@ -23,8 +23,8 @@ use crate::run::hooks::hook_facts::HookFacts;
 const OUTPUT_SHOWN: usize = 2_000;
 
 /// What defines a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
 pub(crate) enum Scope {
     Target,
     Case,
@@ -42,7 +42,7 @@ impl Scope {
 }
 
 /// A hook with everything that is needed to run it, also in another process.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct HookCall {
     pub(crate) name: String,
     pub(crate) scope: Scope,

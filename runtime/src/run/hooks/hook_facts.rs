@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::Status;
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::json::{FromJson, ToJson, Value, json};
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
-use serde::{Deserialize, Serialize};
 
 use crate::model::command::{CommandEnvironment, of_workspace};
 use crate::model::messages::{content_text, prompt};
@@ -14,7 +13,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::echo::Echo;
 
 /// What a hook gets.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct HookFacts {
     pub(crate) run_id: String,
     pub(crate) package_root: PathBuf,
@@ -31,7 +30,7 @@ pub(crate) struct HookFacts {
 }
 
 /// What a hook gets of a case.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct CaseFacts {
     pub(crate) dir: PathBuf,
     pub(crate) input: String,
@@ -39,7 +38,7 @@ pub(crate) struct CaseFacts {
 }
 
 /// How a trial ended.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, ToJson, FromJson)]
 pub(crate) struct TrialResult {
     pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, TrialRecord};
-use serde::Deserialize;
+use evalsuite_schema::json::FromJson;
 
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
@@ -34,8 +34,8 @@ pub(crate) struct CaseTrials {
 }
 
 /// The few fields of a record of a case or trial that are asked for.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, FromJson)]
+#[json(default)]
 struct RecordFacts {
     test_name: String,
     mode: Option<String>,
@@ -43,7 +43,7 @@ struct RecordFacts {
     confirming: Vec<UncountedTrial>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, FromJson)]
 struct UncountedTrial {
     index: u32,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_diagnostics::suggest;
 use evalsuite_schema::Suite;
+use evalsuite_schema::sorting::set;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::model::agent::{Bound, RustAgent};
@@ -25,7 +26,7 @@ pub(crate) fn check_targets(selected: &[String], evals: &Evals, suite: &Suite) -
             |name: &str| !is_matrix && evals.agent_of(name).is_some_and(|agent| matches!(agent.0, Bound::Commands(_)));
         selected.iter().find(|name| !known.contains(*name) && !is_command(name)).cloned()
     };
-    let mut known: BTreeSet<String> = suite.targets.iter().map(|target| target.name.clone()).collect();
+    let mut known = set(suite.targets.iter().map(|target| target.name.clone()));
     known.extend(evals.suite().cases.iter().filter_map(|case| case.target).map(str::to_owned));
     if !is_matrix {
         known.insert(DEFAULT_TARGET.to_owned());

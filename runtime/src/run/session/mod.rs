@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use evalsuite_records::record::HookState;
+use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Isolation, Suite, Workspace};
-use serde::{Deserialize, Serialize};
 
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
@@ -50,7 +51,8 @@ pub(crate) struct EnteredSession {
 }
 
 /// `session.json`: the state of a session between its tests.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, ToJson, FromJson)]
+#[json(fill)]
 struct SessionState {
     /// `evalsuite.session/1`.
     schema: String,
@@ -59,10 +61,10 @@ struct SessionState {
     /// Number of times it was begun.
     epoch: u32,
     /// Number of times it was ended.
-    #[serde(default)]
+    #[json(default)]
     ended: u32,
     /// The inclusions with tests in it since it was last ended, and whether all of their tests are done.
-    #[serde(default)]
+    #[json(default)]
     inclusions: BTreeMap<String, bool>,
     /// Whether there is something to undo.
     open: bool,
@@ -71,7 +73,7 @@ struct SessionState {
     before_all: HookState,
     after_all: HookState,
     /// Hooks to run at the end. Their variables are not filled in, so that no secret is written.
-    #[serde(rename = "owed")]
+    #[json(rename = "owed")]
     pending: Vec<HookCall>,
 }
 
@@ -230,7 +232,7 @@ impl Session {
             return Ok(ended);
         };
         // The hooks of targets run inside those of the suite.
-        state.pending.sort_by_key(|call| call.scope != Scope::Target);
+        sort_by(&mut state.pending, |one, other| (one.scope != Scope::Target).cmp(&(other.scope != Scope::Target)));
         for call in std::mem::take(&mut state.pending) {
             let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
             ended.hooks += 1;

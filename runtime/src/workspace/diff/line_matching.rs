@@ -11,6 +11,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use evalsuite_schema::sorting::sort;
+
 /// Most comparisons of lines for one pair of texts: less than a second even in an unoptimized build.
 const STEPS: usize = 5_000_000;
 /// Most differences searched for between two matched lines; memory grows with its square.
@@ -103,7 +105,7 @@ impl Matching<'_> {
         }
         let unique = places.into_values().filter(|place| place.0 == 1 && place.2 == 1);
         let mut pairs: Vec<(usize, usize)> = unique.map(|place| (place.1, place.3)).collect();
-        pairs.sort_unstable();
+        sort(&mut pairs);
         ascending(&pairs)
     }
 

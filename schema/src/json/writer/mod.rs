@@ -13,8 +13,12 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use serde::ser::{Error as _, Serialize};
+use serde::ser::Error as _;
 use serde_json::{Error, Result};
+
+use crate::sorting::sort;
+
+use super::ToJson;
 
 /// Changes a text.
 pub type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
@@ -36,14 +40,19 @@ pub enum Spacing {
 /// # Errors
 ///
 /// If the data is not JSON.
-pub fn written<T: Serialize + ?Sized>(data: &T, spacing: Spacing, change: Option<Change<'_>>) -> Result<String> {
-    json_of(&|writer| data.serialize(writer), spacing, change, Texts::Quoted)
+pub fn written(data: &dyn ToJson, spacing: Spacing, change: Option<Change<'_>>) -> Result<String> {
+    json_of(&|writer| data.write(writer), spacing, change, Texts::Quoted)
 }
 
 /// Writes data of any type. The rest of the serializer is compiled once, and not once for each type.
-type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
+pub(super) type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
 
-fn json_of(data: WriteData<'_>, spacing: Spacing, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
+pub(super) fn json_of(
+    data: WriteData<'_>,
+    spacing: Spacing,
+    change: Option<Change<'_>>,
+    texts: Texts,
+) -> Result<String> {
     let document = JsonDocument { data, spacing, change, texts, error: Cell::new(None) };
     let json = format!("{document}");
     document.error.into_inner().map_or(Ok(json), Err)
@@ -69,7 +78,7 @@ impl fmt::Display for JsonDocument<'_> {
 
 /// How texts are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Texts {
+pub(super) enum Texts {
     Quoted,
     /// As the key of a map, which has to be a text or number. It is quoted later.
     Key,
@@ -78,7 +87,7 @@ enum Texts {
 }
 
 /// JSON as it is being written.
-struct JsonWriter<'d> {
+pub struct JsonWriter<'d> {
     out: &'d mut dyn fmt::Write,
     spacing: Spacing,
     change: Option<Change<'d>>,
@@ -139,7 +148,7 @@ impl<'d> JsonWriter<'d> {
         }
     }
 
-    fn open<'w>(&'w mut self, bracket: &str, end: &'static str) -> Result<Parts<'w, 'd>> {
+    pub(super) fn open<'w>(&'w mut self, bracket: &str, end: &'static str) -> Result<Parts<'w, 'd>> {
         self.check_no_key()?;
         self.raw(bracket)?;
         self.indent();
@@ -151,7 +160,7 @@ impl<'d> JsonWriter<'d> {
     }
 
     /// Begins the object of a variant with data.
-    fn open_variant(&mut self, variant: &str) -> Result<()> {
+    pub(super) fn open_variant(&mut self, variant: &str) -> Result<()> {
         self.check_no_key()?;
         self.raw("{")?;
         self.indent();
@@ -160,7 +169,7 @@ impl<'d> JsonWriter<'d> {
     }
 
     /// Ends an array or object.
-    fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
+    pub(super) fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
         if let Spacing::Pretty(depth) = &mut self.spacing {
             *depth -= 1;
         }
@@ -203,7 +212,7 @@ fn has_escapes_of_json(escaped: &str) -> bool {
 }
 
 /// An array or object that is being written.
-struct Parts<'w, 'd> {
+pub struct Parts<'w, 'd> {
     writer: &'w mut JsonWriter<'d>,
     /// Its closing bracket, and that of the object of its variant. Empty for what is no array or object in JSON.
     end: &'static str,
@@ -222,12 +231,22 @@ impl<'w, 'd> Parts<'w, 'd> {
         Self { writer, end, is_empty: true, keys: None, entries: None, around }
     }
 
-    fn next(&mut self) -> Result<()> {
+    /// How texts are changed.
+    pub(super) fn change(&self) -> Option<Change<'d>> {
+        self.writer.change
+    }
+
+    /// The writer, for an item.
+    pub(super) fn writer(&mut self) -> &mut JsonWriter<'d> {
+        self.writer
+    }
+
+    pub(super) fn next(&mut self) -> Result<()> {
         let is_first = std::mem::replace(&mut self.is_empty, false);
         self.writer.break_line(!is_first)
     }
 
-    fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
+    pub(super) fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
         if self.end.is_empty() {
             return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
         }
@@ -241,7 +260,7 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     /// A key of a map, which no other key of the map becomes.
-    fn key(&mut self, key: String) -> Result<()> {
+    pub(super) fn key(&mut self, key: String) -> Result<()> {
         if self.writer.spacing == Spacing::Canonical {
             self.entries.get_or_insert_default().push((key, String::new()));
             return Ok(());
@@ -261,7 +280,7 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     /// The value of the field or key that was written last.
-    fn value(&mut self, value: WriteData<'_>) -> Result<()> {
+    pub(super) fn value(&mut self, value: WriteData<'_>) -> Result<()> {
         if let Some((_, entry)) = self.entries.as_mut().and_then(|entries| entries.last_mut()) {
             *entry = json_of(value, self.writer.spacing, self.writer.change, Texts::Quoted)?;
             return Ok(());
@@ -270,9 +289,9 @@ impl<'w, 'd> Parts<'w, 'd> {
         value(self.writer)
     }
 
-    fn close(mut self) -> Result<()> {
+    pub(super) fn close(mut self) -> Result<()> {
         if let Some(mut entries) = self.entries.take() {
-            entries.sort_unstable();
+            sort(&mut entries);
             for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
                 self.next()?;
                 self.writer.text(key)?;

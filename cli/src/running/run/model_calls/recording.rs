@@ -9,6 +9,7 @@ use evalsuite::tooling::{BeginTrial, Placeholders};
 use evalsuite_records::file_replacement::replace_file;
 use evalsuite_records::package_file::{LARGEST_CASSETTE, read_package_file_if_exists};
 use evalsuite_schema::Value;
+use evalsuite_schema::json::written_by_serde;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ pub(crate) struct Recording {
     pub(super) calls: Vec<RecordedCall>,
 }
 
+written_by_serde!(Recording);
+
 /// A request and its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +63,8 @@ pub(super) struct RecordedRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) body: Option<RecordedBody>,
 }
+
+written_by_serde!(RecordedRequest);
 
 /// The body of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

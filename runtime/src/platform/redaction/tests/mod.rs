@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use evalsuite_schema::json::json;
-use serde::Deserialize;
 
 use super::*;
 
@@ -32,12 +31,12 @@ fn values_that_overlap_are_hidden_as_one() {
 
 #[test]
 fn names_of_fields_and_variants_stay() {
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, PartialEq, ToJson, FromJson)]
     struct Record {
         outcome: Outcome,
         details: BTreeMap<String, String>,
     }
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, PartialEq, ToJson, FromJson)]
     enum Outcome {
         Passed { answer: String },
     }

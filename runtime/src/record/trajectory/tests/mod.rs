@@ -37,5 +37,5 @@ fn written_with(
         result: TrialResult { outcome: Status::Passed, score: Some(1.0), reason: None, graders: &[] },
     };
     change(&mut work);
-    evalsuite_schema::json::to_value(document(&work, redactor)).unwrap()
+    evalsuite_schema::json::to_value(&document(&work, redactor)).unwrap()
 }
