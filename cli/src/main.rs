@@ -1,55 +1,7 @@
-//! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
-
-mod command_line;
-mod comparing;
-mod keeping;
-mod locate;
-mod looking;
-mod platform;
-mod plumbing;
-mod running;
-mod writing;
+//! The program `cargo-evalsuite`.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use self::command_line::{Command, CommandLine};
-
 fn main() -> ExitCode {
-    // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.
-    let mut arguments: Vec<_> = std::env::args_os().collect();
-    if arguments.get(1).is_some_and(|argument| argument == "evalsuite") {
-        arguments.remove(1);
-    }
-    let result = match CommandLine::parse_from(arguments).command {
-        Command::New(command) => writing::new::run(&command),
-        Command::Check(command) => writing::check::run(&command),
-        Command::Explain(command) => writing::explain::run(&command),
-        Command::Convert(command) => writing::convert::run(&command),
-        Command::Run(command) => running::run::run(&command),
-        Command::Watch(command) => running::watch::run(&command),
-        Command::Regrade(command) => running::regrade::run(&command),
-        Command::Calibrate(command) => running::calibrate::run(&command),
-        Command::Probe(command) => running::probe::run(&command),
-        Command::List(command) => looking::list::run(&command),
-        Command::Show(command) => looking::show::run(&command),
-        Command::Report(command) => looking::report::run(&command),
-        Command::Health(command) => looking::health::run(&command),
-        Command::Diff(command) => comparing::diff::run(&command),
-        Command::Gate(command) => comparing::gate::run(&command),
-        Command::Accept(command) => comparing::accept::run(&command),
-        Command::Finish(command) => keeping::finish::run(&command),
-        Command::Merge(command) => keeping::merge::run(&command),
-        Command::Clean(command) => keeping::clean::run(&command),
-        Command::Lsp(_) => plumbing::lsp::run(),
-        Command::Expand(command) => plumbing::expand::run(&command),
-        Command::Schema(command) => plumbing::schema::run(&command),
-        Command::Completions(command) => plumbing::shell_files::print_completions(&command),
-        Command::Man(command) => plumbing::shell_files::write_man_pages(&command),
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => error.print().into(),
-    }
+    cargo_evalsuite::main()
 }

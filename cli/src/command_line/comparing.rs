@@ -18,7 +18,7 @@ use super::{OutputFormat, share};
 /// changes the judgement in half of the cases, or if more than a tenth of the cases have no judgement, the judge decides nothing. The
 /// judge is the command NAME of targets.yaml; without NAME, the judge of the EVALSUITE_JUDGE_* variables, else the command that all judge
 /// graders of RUN asked. With --baseline, the answers written by `accept --answers` are compared with those of the run. The cost of the judge is
-/// printed, and is not limited by a budget.
+/// printed, and is not limited by a budget. --judge requires the feature `judge`.
 #[derive(Debug, Args)]
 #[command(after_help = super::help::examples("diff"))]
 pub(crate) struct Diff {

@@ -18,8 +18,12 @@ pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewCi, NewEditor, NewGrader, NewItem, NewSuite,
 };
 pub(crate) use self::plumbing::{Completions, Expand, Lsp, Man, Schema};
-pub(crate) use self::running::{Build, Calibrate, Probe, Regrade, Run, Watch, WatchFormat};
-pub(crate) use self::writing::{CaseLayout, Check, Convert, Explain, Format, SourceKind};
+#[cfg(feature = "watch")]
+pub(crate) use self::running::WatchFormat;
+pub(crate) use self::running::{Build, Calibrate, Probe, Regrade, Run, Watch};
+#[cfg(feature = "convert")]
+pub(crate) use self::writing::{CaseLayout, SourceKind};
+pub(crate) use self::writing::{Check, Convert, Explain, Format};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 on success, 1 if problems were found, 2 if the command could not run, 4 if a comparison \

@@ -9,7 +9,7 @@ use super::OutputFormat;
 /// Run the language server for editors
 ///
 /// Uses the Language Server Protocol on standard input and output: diagnostics while you type, completion, documentation, definitions,
-/// fixes, code lenses, and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
+/// fixes, code lenses, and renaming of cases. Requires the feature `lsp`. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
 /// not valid.
 #[derive(Debug, Args)]
 #[command(after_help = super::help::examples("lsp"))]

@@ -49,11 +49,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) confirm: Option<u32>,
     /// Record the calls of models that agents make, one file per trial in `.evalsuite/cassettes`: a server on loopback takes the place of
-    /// OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the variables of `record` in the macro. Trials run one at a time
+    /// OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the variables of `record` in the macro. Trials run one at a time. Requires the feature `record`
     #[arg(long, conflicts_with_all = ["replay", "until_decided"])]
     pub(crate) record: bool,
     /// Answer the calls of models from the recording, without network and keys. A call that is not in it ends its trial in an error that
-    /// shows the difference
+    /// shows the difference. Requires the feature `record`
     #[arg(long, conflicts_with_all = ["changed", "until_decided"])]
     pub(crate) replay: bool,
     /// With --replay: wait between the parts of a streamed answer as the recording did
@@ -91,7 +91,7 @@ pub(crate) struct Run {
 /// the existing test programs. Only changes of Rust sources are built. Its
 /// runs are stored apart, in target/evalsuite/watch. Nothing runs before the first save. Keys on a
 /// terminal: `a` runs all cases, `f` runs failed cases again, the arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q`
-/// quits. Exit status: 0 when it is ended, 2 if it cannot start.
+/// quits. Requires the feature `watch`. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = super::help::examples("watch"))]
 pub(crate) struct Watch {
@@ -171,7 +171,7 @@ pub(crate) struct Regrade {
 ///
 /// Asks the judge of the environment (EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or EVALSUITE_JUDGE_TARGET) to rate each
 /// sample. Prints how well it agrees with people: agreement, Cohen's kappa, correlations, errors, and the largest differences.
-/// A judge in Rust is measured by the test `judge_calibration` of its suite. Exit status: 0 on success, 1 if the judge misses
+/// A judge in Rust is measured by the test `judge_calibration` of its suite. Requires the feature `judge`. Exit status: 0 on success, 1 if the judge misses
 /// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
 /// invalid.
 #[derive(Debug, Args)]

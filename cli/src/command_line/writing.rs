@@ -57,8 +57,9 @@ pub(crate) struct Explain {
 /// Convert a suite to another layout, or create a suite from promptfoo or Harbor
 ///
 /// Reports whether each entry of the source is mapped, approximated, different or dropped, and why. Comments in YAML files are kept. A
-/// suite is converted in place unless DIR is given. Programs of the source are not run. Exit status: 0 on success, 1 if the new suite has
-/// errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
+/// suite is converted in place unless DIR is given. Programs of the source are not run. Requires the feature `convert`. Exit status:
+/// 0 on success, 1 if the new suite has errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would
+/// be overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = super::help::examples("convert"))]
 pub(crate) struct Convert {

@@ -4,23 +4,27 @@ use std::env;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use evalsuite::RunOptions;
-use evalsuite::tooling::AnswerPairs;
+#[cfg(feature = "judge")]
+use evalsuite::{RunOptions, tooling::AnswerPairs};
 use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_diagnostics::terminal;
-use evalsuite_records::record::{AnswerPair, Baseline};
+#[cfg(feature = "judge")]
+use evalsuite_records::record::AnswerPair;
+use evalsuite_records::record::Baseline;
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
-    CaseData, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, RunData, SliceKey, answer_pairs,
-    answer_pairs_with_accepted, comparable_of_commit, earlier_comparable, judges_of, pooled, retain_cases_of,
-    runs_of_same_agent,
+    CaseData, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, RunData, SliceKey, comparable_of_commit,
+    earlier_comparable, pooled, retain_cases_of, runs_of_same_agent,
 };
+#[cfg(feature = "judge")]
+use evalsuite_report::{answer_pairs, answer_pairs_with_accepted, judges_of};
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat, UnitOfComparison};
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 
+#[cfg(feature = "judge")]
 /// Name of the baseline where the id of a run would be: in the directory of prompts and replies.
 const BASELINE: &str = "baseline";
 
@@ -44,6 +48,9 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
     }
     let comparison = match &command.judge {
         None => compare(&run, standard, &options)?,
+        #[cfg(not(feature = "judge"))]
+        Some(_) => return Err(CliError::without_feature("judge")),
+        #[cfg(feature = "judge")]
         Some(judge) => judged_comparison(command, judge.as_deref(), &run, standard, &options)?,
     };
     let mut out = stdout();
@@ -60,6 +67,7 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
 }
 
 /// The answers of a run with those that were accepted.
+#[cfg(feature = "judge")]
 fn accepted_pairs(
     command: &Diff,
     baselines: &[Baseline],
@@ -83,6 +91,7 @@ fn accepted_pairs(
 }
 
 /// The comparison, with what a judge says about the answers of both runs.
+#[cfg(feature = "judge")]
 fn judged_comparison(
     command: &Diff,
     judge: Option<&str>,

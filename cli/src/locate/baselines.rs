@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 use evalsuite_records::probe::read_probe;
-use evalsuite_records::record::{AcceptedAnswers, Baseline, ProbeRecord, SuiteId, SuiteRecord};
-use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
+#[cfg(feature = "judge")]
+use evalsuite_records::record::AcceptedAnswers;
+use evalsuite_records::record::{Baseline, ProbeRecord, SuiteId, SuiteRecord};
+#[cfg(feature = "judge")]
+use evalsuite_report::read_accepted_answers;
+use evalsuite_report::{RunData, SuiteData, read_baseline};
 
 use crate::platform::cargo_process::{Packages, metadata, packages};
 use crate::platform::cli_error::{CliError, Result};
@@ -74,6 +78,7 @@ pub(crate) fn read(run: &RunData) -> Result<Vec<Baseline>> {
 }
 
 /// The accepted answers of a run's suites, as far as there are any.
+#[cfg(feature = "judge")]
 pub(crate) fn read_answers(run: &RunData) -> Result<Vec<AcceptedAnswers>> {
     read_existing(run, |file| {
         let mut answers = read_accepted_answers(&file.answers)?;

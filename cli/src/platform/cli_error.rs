@@ -57,6 +57,18 @@ impl CliError {
         Self::new(format!("{message}\n  = help: {help}"))
     }
 
+    /// The command was built without the feature that it needs.
+    #[cfg(not(all(feature = "convert", feature = "judge", feature = "lsp", feature = "record", feature = "watch")))]
+    pub(crate) fn without_feature(feature: &str) -> Self {
+        Self::with_help(
+            format!("this command was built without the feature `{feature}`"),
+            format!(
+                "`cargo install cargo-evalsuite --features {feature}`; the program that `cargo binstall cargo-evalsuite` \
+                 downloads has all features"
+            ),
+        )
+    }
+
     /// The same with the name that was probably meant, if one is known.
     pub(crate) fn with_suggestion(message: impl Display, suggestion: Option<String>) -> Self {
         match suggestion {

@@ -13,6 +13,7 @@ use crate::running::regrade::RegradedRun;
 use crate::running::run::RunResult;
 #[cfg(feature = "record")]
 use crate::running::run::model_calls::recording::Recording;
+#[cfg(feature = "convert")]
 use crate::writing::convert::ConvertedSuite;
 use evalsuite_diagnostics::suggest;
 use evalsuite_loader::keys::{FILES, json_schema};
@@ -31,6 +32,7 @@ const PRINTED: &[(&str, MakeSchema)] = &[
     // The loader writes the lines of `check`.
     ("check", || serde_json::from_str(include_str!("../../schemas/check.schema.json"))),
     ("clean", schema::<CleanedRuns>),
+    #[cfg(feature = "convert")]
     ("convert", schema::<ConvertedSuite>),
     ("expand", schema::<ExpandedSuite>),
     ("finish", schema::<EndedRun>),

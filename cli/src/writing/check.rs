@@ -214,6 +214,7 @@ fn drop_beside(data: impl Send + 'static) {
 }
 
 /// The suites of the package or workspace around a directory, with their includes.
+#[cfg(feature = "lsp")]
 pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     with_included(suite_request::suites_around(directory), directory)
 }

@@ -73,7 +73,7 @@ async function start(): Promise<void> {
     try {
         await created.start();
     } catch (error) {
-        const help = `\`cargo install cargo-evalsuite\` installs it; the setting evalsuite.server.path names it.`;
+        const help = `\`cargo install cargo-evalsuite --features lsp\` installs it; the setting evalsuite.server.path names it.`;
         await vscode.window.showErrorMessage(`evalsuite: cannot start \`${program} lsp\`: ${error}. ${help}`);
     }
 }

@@ -8,6 +8,7 @@ mod broken_suites;
 mod calibration;
 #[cfg(unix)]
 mod cli_agents;
+mod command_features;
 mod coordination;
 mod dynamic_library;
 mod facade;

@@ -54,7 +54,8 @@ pub(crate) fn measure(options: &Options, environment: &Environment) -> Result<Ve
 /// The command line, optimized, from the sources on disk.
 fn program() -> Result<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let build = ["build", "--release", "--package", "cargo-evalsuite", "--message-format", "short"];
+    let build =
+        ["build", "--release", "--package", "cargo-evalsuite", "--features", "lsp", "--message-format", "short"];
     let status = Command::new("cargo").args(build).current_dir(&workspace).status().context("cannot start cargo")?;
     ensure!(status.success(), "the command line cannot be built");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);

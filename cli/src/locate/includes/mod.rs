@@ -18,7 +18,9 @@ use evalsuite_loader::{Request, check_tracked_directory};
 use walkdir::{DirEntry, WalkDir};
 
 use self::calls::Call;
-pub(crate) use self::calls::{tracked_directories, visit_tokens};
+pub(crate) use self::calls::tracked_directories;
+#[cfg(feature = "lsp")]
+pub(crate) use self::calls::visit_tokens;
 use crate::locate::suite_request;
 
 /// Directories of a package with sources.
@@ -94,6 +96,7 @@ pub(crate) struct Include {
     /// The whole path of the suite.
     pub(crate) path: PathBuf,
     /// The source file with the call.
+    #[cfg_attr(not(feature = "lsp"), expect(dead_code, reason = "the language server names it"))]
     pub(crate) source: PathBuf,
     pub(crate) binding: Binding,
     /// Where the compiler would expand it.

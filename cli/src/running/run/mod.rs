@@ -70,6 +70,8 @@ pub(crate) struct RunResult {
 }
 
 pub(crate) fn run(command: &Run) -> Result<Exit> {
+    #[cfg(not(feature = "record"))]
+    no_model_calls::refuse(command)?;
     if has_endless_links()? {
         return Err(CliError::printed());
     }
