@@ -60,6 +60,16 @@ fn the_first_build_of_a_suite_compiles_each_crate_once() {
     assert_eq!(ran.stdout.trim(), "", "expected no crate with two versions or two sets of features");
 }
 
+/// `tests/Cargo.toml` enables for macros and build scripts what tests enable for test programs.
+#[test]
+fn a_build_of_the_workspace_compiles_each_crate_once() {
+    let tree = ["tree", "--locked", "--workspace", "--duplicates", "--depth", "0"];
+    let ran = Call::cargo_in_workspace().args(tree).run().succeeds("cargo knows the dependencies");
+    let mut seen = BTreeSet::new();
+    let twice: Vec<&str> = ran.stdout.lines().filter(|line| !line.is_empty() && !seen.insert(*line)).collect();
+    assert_eq!(twice, [""; 0], "expected each crate with one set of features; see `[build-dependencies]` in tests/Cargo.toml");
+}
+
 /// `1.89` and `1.89.0` as numbers that can be compared.
 fn numbers(version: &str) -> Vec<u64> {
     let mut numbers: Vec<u64> = version.split('.').map(|part| part.parse().expect("a version of Rust")).collect();
