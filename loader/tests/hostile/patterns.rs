@@ -38,10 +38,10 @@ fn patterns_that_explode_are_refused() {
 #[test]
 fn patterns_are_refused_by_their_length_before_they_are_parsed() {
     for pattern in ["x", "ab|", "(", "[", "\\", "a{1000}", r"\p{L}"] {
-        let pattern = pattern.repeat((15 << 20) / pattern.len());
+        let pattern = pattern.repeat((1 << 20) / pattern.len());
         regex(&pattern).load().only(&[Code::LimitExceeded]).has_at(Code::LimitExceeded, "suite/EVAL.yaml", 5);
     }
-    let pattern = "x".repeat(15 << 20);
+    let pattern = "x".repeat(1 << 20);
     for schema in
         [format!("{{\n\"pattern\": \"{pattern}\"}}"), format!("{{\"patternProperties\": {{\n\"{pattern}\": {{}}}}}}")]
     {

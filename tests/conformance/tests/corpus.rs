@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use evalsuite_conformance::corpus::{CorpusSuite, LoadedCorpusSuite, Surroundings};
 use evalsuite_conformance::schemas::Schemas;
@@ -15,6 +15,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The section of docs/compatibility.md that lists what is wrong with which suite.
 const SECTION: &str = "Real suites";
+
+/// Compiled by the first test that needs them: with a process for each test, most have none.
+static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::new);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -41,20 +44,19 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
             tests.push(Trial::test(name, move || check_corpus_suite(&entry, surroundings, is_other)));
         }
     }
-    let schemas = Arc::new(Schemas::new());
     for entry in &entries {
-        let (entry, schemas) = (entry.clone(), Arc::clone(&schemas));
+        let entry = entry.clone();
         let name = format!("schemas::{}", entry.name());
         tests.push(Trial::test(name, move || {
             let outcome = corpus::load(&entry, Surroundings::Package)?;
-            conforms(&outcome.loaded, Path::new(&entry.suite), &schemas)
+            conforms(&outcome.loaded, Path::new(&entry.suite))
         }));
     }
     for suite in corpus::task_suites(folder) {
         let name = suite.strip_prefix(folder).unwrap_or(&suite).display().to_string();
-        let (of_schemas, schemas) = (suite.clone(), Arc::clone(&schemas));
+        let of_schemas = suite.clone();
         tests.push(Trial::test(format!("schemas::{name}"), move || {
-            conforms(&corpus::load_tasks(&of_schemas)?, Path::new("suite.json"), &schemas)
+            conforms(&corpus::load_tasks(&of_schemas)?, Path::new("suite.json"))
         }));
         tests.push(Trial::test(format!("corpus::{name}"), move || check_task_suite(&suite)));
     }
@@ -102,13 +104,13 @@ fn check_corpus_suite(entry: &CorpusSuite, surroundings: Surroundings, is_other:
 }
 
 /// The files of a suite without errors conform to the schemas that editors get. `suite` is what the path of the suite's file ends with.
-fn conforms(loaded: &Loaded, suite: &Path, schemas: &Schemas) -> Result<(), Failed> {
+fn conforms(loaded: &Loaded, suite: &Path) -> Result<(), Failed> {
     if loaded.suite.is_none() {
         return Ok(());
     }
     let files = loaded.files.all();
     let suite = files.iter().find(|file| file.path.ends_with(suite)).ok_or("the file of the suite was not read")?;
-    let checked: Vec<_> = files.iter().filter_map(|file| schemas.problems(file, &suite.path)).collect();
+    let checked: Vec<_> = files.iter().filter_map(|file| SCHEMAS.problems(file, &suite.path)).collect();
     let has_own_file = checked.iter().any(|(kind, _)| ["eval", "suite", "cases"].contains(kind));
     let problems: Vec<String> = checked.into_iter().flat_map(|(_, problems)| problems).collect();
     if !has_own_file {
