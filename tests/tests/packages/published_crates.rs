@@ -67,7 +67,10 @@ fn a_build_of_the_workspace_compiles_each_crate_once() {
     let ran = Call::cargo_in_workspace().args(tree).run().succeeds("cargo knows the dependencies");
     let mut seen = BTreeSet::new();
     let twice: Vec<&str> = ran.stdout.lines().filter(|line| !line.is_empty() && !seen.insert(*line)).collect();
-    assert_eq!(twice, [""; 0], "expected each crate with one set of features; see `[build-dependencies]` in tests/Cargo.toml");
+    assert_eq!(
+        twice, [""; 0],
+        "expected each crate with one set of features; see `[build-dependencies]` in tests/Cargo.toml"
+    );
 }
 
 /// `1.89` and `1.89.0` as numbers that can be compared.
