@@ -4,6 +4,7 @@ use std::fmt::Arguments;
 use std::io::{self, IsTerminal, StdoutLock, Write};
 
 use anstream::AutoStream;
+use crossterm::terminal;
 use evalsuite_records::summary::TextTable;
 use serde::Serialize;
 
@@ -66,9 +67,9 @@ pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
         return TextTable::USUAL_WIDTH;
     }
-    match terminal_size::terminal_size() {
+    match terminal::size() {
         // A terminal that does not know its size says 0.
-        Some((terminal_size::Width(columns @ 1..), _)) => columns.into(),
+        Ok((columns @ 1.., _)) => columns.into(),
         _ => TextTable::USUAL_WIDTH,
     }
 }
