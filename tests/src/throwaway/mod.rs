@@ -77,18 +77,15 @@ impl Package {
 
     /// `Cargo.toml` of a package with evalsuite, without a table `[workspace]`.
     ///
-    /// Every package has the same dependencies, so that cargo builds them once: those that ask for a generator, too, as macro and build script
-    /// then have the loader with the same features.
+    /// Every package has the same dependencies, so that cargo builds them once.
     pub fn manifest(name: &str) -> String {
         let path = |folder: &str| format!("{:?}", directories::workspace().join(folder));
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
-             [build-dependencies]\nevalsuite-build = {{ path = {} }}\n\
-             evalsuite-loader = {{ path = {}, features = [\"unicode-patterns\"] }}\n",
+             [build-dependencies]\nevalsuite-build = {{ path = {} }}\n",
             path("runtime"),
             path("build"),
-            path("loader"),
         )
     }
 
