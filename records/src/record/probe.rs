@@ -112,6 +112,7 @@ pub struct Floor {
     pub share: Share,
 }
 
+#[doc(hidden)]
 impl json::ToJson for Floor {
     fn write(&self, writer: &mut json::JsonWriter<'_>) -> json::Result<()> {
         let mut object = writer.object()?;
@@ -122,6 +123,7 @@ impl json::ToJson for Floor {
     }
 }
 
+#[doc(hidden)]
 impl json::FromJson for Floor {
     fn from_json(value: Value) -> json::Result<Self> {
         let mut fields = json::Fields::of(value, "struct Floor")?;

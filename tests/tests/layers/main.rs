@@ -69,6 +69,7 @@ const DIAGNOSTICS: &[&str] = &[
 const SCHEMA: &[&str] = &[
     "decimal",
     "defaults",
+    "sorting",
     "json",
     "embedded",
     "line_breaks",

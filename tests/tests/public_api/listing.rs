@@ -218,7 +218,13 @@ impl<'a> Surface<'a> {
         let (parameters, _, _) = generics.split_for_impl();
         let arguments = quote::quote!(#parameters).to_string().replace(' ', "").replace(',', ", ");
         for (derived, condition) in derived_traits(attributes) {
-            let name = &derived.segments.last().expect("a path has a name").ident;
+            let name = derived.segments.last().expect("a path has a name").ident.to_string();
+            // What these derives make besides traits that are no API.
+            let name = match name.as_str() {
+                "ToJson" => "Serialize",
+                "FromJson" => "Deserialize",
+                other => other,
+            };
             let mut conditions = conditions.clone();
             conditions.extend(condition);
             self.add(path, Kind::Implementation, &conditions, &format!("impl {name} for {path}{arguments}"));

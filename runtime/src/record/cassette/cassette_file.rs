@@ -64,6 +64,7 @@ pub(crate) struct AgentCall {
     pub(crate) workspace: ReplayableChanges,
 }
 
+#[doc(hidden)]
 impl ToJson for Outcome {
     fn write(&self, writer: &mut JsonWriter<'_>) -> JsonResult<()> {
         let Self { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = self;
@@ -80,6 +81,7 @@ impl ToJson for Outcome {
     }
 }
 
+#[doc(hidden)]
 impl FromJson for Outcome {
     fn from_json(value: Value) -> JsonResult<Self> {
         let mut fields = Fields::of(value, "the outcome of an agent")?;

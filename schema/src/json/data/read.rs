@@ -13,7 +13,7 @@ use super::FromJson;
 use super::fields::{Fields, of_other_type};
 use crate::json::{Number, Object, Value, from_str};
 
-macro_rules! integers {
+macro_rules! read_integers {
     ($($type:ty)*) => {$(
         impl FromJson for $type {
             fn from_json(value: Value) -> Result<Self> {
@@ -30,7 +30,7 @@ macro_rules! integers {
     )*};
 }
 
-integers! { u8 u16 u32 u64 usize i32 i64 }
+read_integers! { u8 u16 u32 u64 usize i32 i64 }
 
 fn integer(value: &Value, expected: &'static str) -> Result<i128> {
     let number = value.as_u64().map(i128::from).or_else(|| value.as_i64().map(i128::from));
