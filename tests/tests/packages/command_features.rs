@@ -24,5 +24,5 @@ fn a_command_without_its_feature_names_the_feature_to_install() {
         ran.says(&format!("error: this command was built without the feature `{feature}`"))
             .says(&format!("= help: `cargo install cargo-evalsuite --features {feature}`"));
     }
-    command(&package, &["convert", "--help"]).run().succeeds("help needs no feature").says("feature `convert`");
+    command(&package, &["convert", "--help"]).run().succeeds("help needs no feature").says("Requires the feature");
 }

@@ -20,7 +20,7 @@ evalsuite-loader = { path = "../loader", features = ["documents"] }
 
 const SETTINGS: &str = r#"
 /// Settings of `max-words`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Keys)]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct MaxWords {
     /// Most words of a passing answer.
     #[key(Integer(1, u64::MAX), "200", required, unit = "words")]
