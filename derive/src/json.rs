@@ -1,10 +1,10 @@
 //! The derives `ToJson` and `FromJson`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Path, Result, parse_quote};
-
-use crate::words::written;
+use quote::{ToTokens, quote};
+use syn::{
+    Attribute, Data, DataEnum, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Path, Result, parse_quote,
+};
 
 /// Options of the attribute `json`.
 #[derive(Default)]
@@ -72,8 +72,9 @@ struct Named<'f> {
 }
 
 fn named(fields: &Fields) -> Result<Vec<Named<'_>>> {
+    let Fields::Named(fields) = fields else { return Err(not_json(fields)) };
     let mut named = Vec::new();
-    for field in fields {
+    for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         let options = options(&field.attrs)?;
         let key = options.rename.clone().unwrap_or_else(|| ident.to_string().trim_start_matches("r#").to_owned());
@@ -123,49 +124,26 @@ impl Named<'_> {
 pub(crate) fn to_json(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
     let body = match &item.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(_) => {
-                let fields = named(&data.fields)?;
-                let fields = fields.iter().map(|field| {
-                    let ident = field.ident;
-                    field.write(&quote!(&self.#ident))
-                });
-                quote! {
-                    let mut object = writer.object()?;
-                    #(#fields)*
-                    object.end()
-                }
+        Data::Struct(data) if is_newtype(&data.fields) => quote!(json::ToJson::write(&self.0, writer)),
+        Data::Struct(data) => {
+            let fields = named(&data.fields)?;
+            let writes = fields.iter().map(|field| {
+                let ident = field.ident;
+                field.write(&quote!(&self.#ident))
+            });
+            quote! {
+                let mut object = writer.object()?;
+                #(#writes)*
+                object.end()
             }
-            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => quote!(json::ToJson::write(&self.0, writer)),
-            _ => return Err(syn::Error::new(name.span(), "a struct with named fields, or with one value, is JSON")),
-        },
+        }
         Data::Enum(data) => {
-            let style = options(&item.attrs)?.rename_all.unwrap_or_default();
-            let mut arms = Vec::new();
-            for variant in &data.variants {
-                let word = word(variant, &style)?;
-                let ident = &variant.ident;
-                arms.push(match &variant.fields {
-                    Fields::Unit => quote!(Self::#ident => writer.word(#word)),
-                    Fields::Unnamed(_) => quote!(Self::#ident(value) => writer.variant(#word, value)),
-                    Fields::Named(_) => {
-                        let fields = named(&variant.fields)?;
-                        let idents = fields.iter().map(|field| field.ident);
-                        let writes = fields.iter().map(|field| {
-                            let ident = field.ident;
-                            field.write(&quote!(#ident))
-                        });
-                        quote!(Self::#ident { #(#idents),* } => {
-                            let mut object = writer.object_of_variant(#word)?;
-                            #(#writes)*
-                            object.end()
-                        })
-                    }
-                });
-            }
+            let style = style(&item.attrs)?;
+            let arms =
+                data.variants.iter().map(|variant| write_variant(variant, &style)).collect::<Result<Vec<_>>>()?;
             quote!(match self { #(#arms,)* })
         }
-        Data::Union(_) => return Err(syn::Error::new(name.span(), "a union is not JSON")),
+        Data::Union(_) => return Err(not_json(name)),
     };
     let generics = bounded(&item.generics, &parse_quote!(::evalsuite_schema::json::ToJson));
     let (of_impl, of_type, bounds) = generics.split_for_impl();
@@ -189,89 +167,39 @@ pub(crate) fn to_json(item: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
+fn write_variant(variant: &syn::Variant, style: &str) -> Result<TokenStream> {
+    let (ident, word) = (&variant.ident, word(variant, style)?);
+    Ok(match &variant.fields {
+        Fields::Unit => quote!(Self::#ident => writer.word(#word)),
+        Fields::Unnamed(_) => quote!(Self::#ident(value) => writer.variant(#word, value)),
+        Fields::Named(_) => {
+            let fields = named(&variant.fields)?;
+            let idents = fields.iter().map(|field| field.ident);
+            let writes = fields.iter().map(|field| {
+                let ident = field.ident;
+                field.write(&quote!(#ident))
+            });
+            quote!(Self::#ident { #(#idents),* } => {
+                let mut object = writer.object_of_variant(#word)?;
+                #(#writes)*
+                object.end()
+            })
+        }
+    })
+}
+
 pub(crate) fn from_json(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
-    let of_item = options(&item.attrs)?;
     let body = match &item.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(_) => {
-                let expected = format!("struct {name}");
-                let fields = named(&data.fields)?;
-                if let Some(start) = of_item.start() {
-                    let reads = fields.iter().map(|field| field.fill(of_item.default.is_some()));
-                    quote! {
-                        let mut fields = json::Fields::of(value, #expected)?;
-                        let mut read: Self = #start;
-                        #(#reads)*
-                        fields.end()?;
-                        Ok(read)
-                    }
-                } else {
-                    let reads = fields.iter().map(Named::read);
-                    quote! {
-                        let mut fields = json::Fields::of(value, #expected)?;
-                        Ok(Self { #(#reads),* })
-                    }
-                }
-            }
-            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => quote!(Ok(Self(json::FromJson::from_json(value)?))),
-            _ => return Err(syn::Error::new(name.span(), "a struct with named fields, or with one value, is JSON")),
-        },
-        Data::Enum(data) => {
-            let style = of_item.rename_all.unwrap_or_default();
-            let units = data.variants.iter().all(|variant| matches!(variant.fields, Fields::Unit));
-            let (mut words, mut arms) = (Vec::new(), Vec::new());
-            for variant in &data.variants {
-                let word = word(variant, &style)?;
-                let ident = &variant.ident;
-                let value = match &variant.fields {
-                    Fields::Unit if units => quote!(Self::#ident),
-                    Fields::Unit => quote!({
-                        variant.unit()?;
-                        Ok(Self::#ident)
-                    }),
-                    Fields::Unnamed(_) => quote!(Ok(Self::#ident(variant.value()?))),
-                    Fields::Named(_) => {
-                        let expected = format!("struct variant {name}::{ident}");
-                        let fields = named(&variant.fields)?;
-                        let reads = fields.iter().map(Named::read);
-                        quote!({
-                            let mut fields = variant.fields(#expected)?;
-                            Ok(Self::#ident { #(#reads),* })
-                        })
-                    }
-                };
-                arms.push(quote!(#word => #value));
-                words.push(word);
-            }
-            let unknown = quote!(return Err(variant.unknown(&[#(#words),*])));
-            if units {
-                quote! {
-                    let variant = json::Variant::of(value)?;
-                    let read = match &*variant.name {
-                        #(#arms,)*
-                        _ => #unknown,
-                    };
-                    variant.unit()?;
-                    Ok(read)
-                }
-            } else {
-                quote! {
-                    let variant = json::Variant::of(value)?;
-                    match &*variant.name {
-                        #(#arms,)*
-                        _ => #unknown,
-                    }
-                }
-            }
-        }
-        Data::Union(_) => return Err(syn::Error::new(name.span(), "a union is not JSON")),
+        Data::Struct(data) if is_newtype(&data.fields) => quote!(Ok(Self(json::FromJson::from_json(value)?))),
+        Data::Struct(data) => read_struct(item, &data.fields)?,
+        Data::Enum(data) => read_enum(item, data)?,
+        Data::Union(_) => return Err(not_json(name)),
     };
     let generics = bounded(&item.generics, &parse_quote!(::evalsuite_schema::json::FromJson));
-    let (_, of_type, bounds) = generics.split_for_impl();
-    let of_deserialize = with_lifetime(&generics);
-    let (of_impl, _, _) = generics.split_for_impl();
-    let (of_deserialize, _, _) = of_deserialize.split_for_impl();
+    let (of_impl, of_type, bounds) = generics.split_for_impl();
+    let with_lifetime = with_lifetime(&generics);
+    let (of_deserialize, _, _) = with_lifetime.split_for_impl();
     Ok(quote! {
         const _: () = {
             use ::evalsuite_schema::json;
@@ -291,9 +219,106 @@ pub(crate) fn from_json(item: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
+fn read_struct(item: &DeriveInput, fields: &Fields) -> Result<TokenStream> {
+    let of_item = options(&item.attrs)?;
+    let expected = format!("struct {}", item.ident);
+    let fields = named(fields)?;
+    let Some(start) = of_item.start() else {
+        let reads = fields.iter().map(Named::read);
+        return Ok(quote! {
+            let mut fields = json::Fields::of(value, #expected)?;
+            Ok(Self { #(#reads),* })
+        });
+    };
+    let reads = fields.iter().map(|field| field.fill(of_item.default.is_some()));
+    Ok(quote! {
+        let mut fields = json::Fields::of(value, #expected)?;
+        let mut read: Self = #start;
+        #(#reads)*
+        fields.end()?;
+        Ok(read)
+    })
+}
+
+fn read_enum(item: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    let style = style(&item.attrs)?;
+    let words = data.variants.iter().map(|variant| word(variant, &style)).collect::<Result<Vec<_>>>()?;
+    let unknown = quote!(return Err(variant.unknown(&[#(#words),*])));
+    if data.variants.iter().all(|variant| matches!(variant.fields, Fields::Unit)) {
+        let idents = data.variants.iter().map(|variant| &variant.ident);
+        return Ok(quote! {
+            let variant = json::Variant::of(value)?;
+            let read = match &*variant.name {
+                #(#words => Self::#idents,)*
+                _ => #unknown,
+            };
+            variant.unit()?;
+            Ok(read)
+        });
+    }
+    let reads = data.variants.iter().map(|variant| read_variant(&item.ident, variant)).collect::<Result<Vec<_>>>()?;
+    Ok(quote! {
+        let variant = json::Variant::of(value)?;
+        match &*variant.name {
+            #(#words => #reads,)*
+            _ => #unknown,
+        }
+    })
+}
+
+fn read_variant(name: &Ident, variant: &syn::Variant) -> Result<TokenStream> {
+    let ident = &variant.ident;
+    Ok(match &variant.fields {
+        Fields::Unit => quote!({
+            variant.unit()?;
+            Ok(Self::#ident)
+        }),
+        Fields::Unnamed(_) => quote!(Ok(Self::#ident(variant.value()?))),
+        Fields::Named(_) => {
+            let expected = format!("struct variant {name}::{ident}");
+            let fields = named(&variant.fields)?;
+            let reads = fields.iter().map(Named::read);
+            quote!({
+                let mut fields = variant.fields(#expected)?;
+                Ok(Self::#ident { #(#reads),* })
+            })
+        }
+    })
+}
+
+fn is_newtype(fields: &Fields) -> bool {
+    matches!(fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1)
+}
+
+fn not_json(item: impl ToTokens) -> syn::Error {
+    syn::Error::new_spanned(item, "a struct with named fields or with one value, or an enum, is JSON")
+}
+
+/// How the names of variants are written.
+pub(crate) fn style(attributes: &[Attribute]) -> Result<String> {
+    Ok(options(attributes)?.rename_all.unwrap_or_default())
+}
+
 /// The word of a variant.
-fn word(variant: &syn::Variant, style: &str) -> Result<String> {
+pub(crate) fn word(variant: &syn::Variant, style: &str) -> Result<String> {
     Ok(options(&variant.attrs)?.rename.unwrap_or_else(|| written(&variant.ident, style)))
+}
+
+/// The name of a variant in the style `style`.
+fn written(variant: &Ident, style: &str) -> String {
+    let separator = match style {
+        "snake_case" => "_",
+        "kebab-case" => "-",
+        _ => "",
+    };
+    let mut word = String::new();
+    for (index, letter) in variant.to_string().char_indices() {
+        if letter.is_uppercase() && index > 0 {
+            word.push_str(separator);
+        }
+        word.extend(letter.to_lowercase());
+    }
+    word
 }
 
 /// The generics with a bound for each type.

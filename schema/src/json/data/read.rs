@@ -1,9 +1,7 @@
 //! Reading of data.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use evalsuite_diagnostics::{Diagnostic, Location};
 use serde::de::{Deserialize as _, Error as _};
@@ -11,7 +9,7 @@ use serde_json::{Error, Result};
 
 use super::FromJson;
 use super::fields::{Fields, of_other_type};
-use crate::json::{Number, Object, Value, from_str};
+use crate::json::{Object, Value, from_str};
 
 macro_rules! read_integers {
     ($($type:ty)*) => {$(
@@ -76,15 +74,6 @@ impl FromJson for String {
     }
 }
 
-impl FromJson for Number {
-    fn from_json(value: Value) -> Result<Self> {
-        match value {
-            Value::Number(number) => Ok(number),
-            other => Err(of_other_type(&other, "a number")),
-        }
-    }
-}
-
 impl FromJson for Value {
     fn from_json(value: Value) -> Result<Self> {
         Ok(value)
@@ -120,21 +109,9 @@ impl FromJson for Diagnostic {
     }
 }
 
-macro_rules! by_content {
-    ($($type:ident)*) => {$(
-        impl<T: FromJson> FromJson for $type<T> {
-            fn from_json(value: Value) -> Result<Self> {
-                T::from_json(value).map($type::new)
-            }
-        }
-    )*};
-}
-
-by_content! { Box Arc }
-
-impl<T: ToOwned<Owned: FromJson> + ?Sized> FromJson for Cow<'_, T> {
+impl<T: FromJson> FromJson for Box<T> {
     fn from_json(value: Value) -> Result<Self> {
-        FromJson::from_json(value).map(Cow::Owned)
+        T::from_json(value).map(Self::new)
     }
 }
 

@@ -279,34 +279,29 @@ fn a_struct_with_one_value_is_this_value() {
     assert_eq!(to_string(&newtype).unwrap(), "[1,2]");
 }
 
-/// The same fields, read with less code.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
-struct Filled {
-    number: u32,
-    maybe: Option<String>,
-    #[json(default)]
-    list: Vec<u32>,
-    #[json(default = "seven")]
-    seven: u32,
-    #[json(read_with = "even")]
-    even: u32,
-    #[json(skip)]
-    skipped: u32,
+/// The same fields, read in two ways.
+macro_rules! with_fields {
+    ($($(#[$attribute:meta])* $name:ident)*) => {$(
+        #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+        $(#[$attribute])*
+        struct $name {
+            number: u32,
+            maybe: Option<String>,
+            #[json(default)]
+            list: Vec<u32>,
+            #[json(default = "seven")]
+            seven: u32,
+            #[json(read_with = "even")]
+            even: u32,
+            #[json(skip)]
+            skipped: u32,
+        }
+    )*};
 }
 
-#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-struct NotFilled {
-    number: u32,
-    maybe: Option<String>,
-    #[json(default)]
-    list: Vec<u32>,
-    #[json(default = "seven")]
-    seven: u32,
-    #[json(read_with = "even")]
-    even: u32,
-    #[json(skip)]
-    skipped: u32,
+with_fields! {
+    #[json(fill)] Filled
+    NotFilled
 }
 
 fn even(value: Value) -> crate::json::Result<u32> {

@@ -1,9 +1,7 @@
 //! Writing of data.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use evalsuite_diagnostics::{Diagnostic, Location};
 use serde::ser::{Serialize, Serializer};
@@ -121,13 +119,7 @@ macro_rules! by_content {
     )*};
 }
 
-by_content! { &T &mut T Box<T> Arc<T> }
-
-impl<T: ToJson + ToOwned + ?Sized> ToJson for Cow<'_, T> {
-    fn write(&self, writer: &mut JsonWriter<'_>) -> Result<()> {
-        (**self).write(writer)
-    }
-}
+by_content! { &T &mut T Box<T> }
 
 impl<T: ToJson> ToJson for Option<T> {
     fn write(&self, writer: &mut JsonWriter<'_>) -> Result<()> {
