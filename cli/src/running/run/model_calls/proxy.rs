@@ -48,14 +48,32 @@ pub(super) struct Proxy {
 type Reply = Response<Parts>;
 
 /// The parts of a body, each sent as soon as it is there.
-pub(super) struct Parts(mpsc::Receiver<io::Result<Bytes>>);
+pub(super) struct Parts {
+    parts: mpsc::Receiver<io::Result<Bytes>>,
+    /// Whether the server holds a part that it may not have written to the connection yet.
+    has_unsent: bool,
+}
+
+impl Parts {
+    fn new(parts: mpsc::Receiver<io::Result<Bytes>>) -> Self {
+        Self { parts, has_unsent: false }
+    }
+}
 
 impl Body for Parts {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(context).map(|part| part.map(|part| part.map(Frame::data)))
+        // While there is nothing to take, the server writes what it has. Else it would send several parts as one, and drop a part that an
+        // error follows.
+        if std::mem::take(&mut self.has_unsent) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let polled = self.parts.poll_recv(context);
+        self.has_unsent = matches!(polled, Poll::Ready(Some(Ok(_))));
+        polled.map(|part| part.map(|part| part.map(Frame::data)))
     }
 }
 
@@ -131,7 +149,7 @@ impl Proxy {
         let call = trial.as_ref().map(|trial| trial.begin(recorded, keys));
         match upstream::send(self.client.clone(), request, call.clone()).await {
             Ok(UpstreamResponse { status, headers, parts }) => {
-                let mut reply = Response::new(Parts(parts));
+                let mut reply = Response::new(Parts::new(parts));
                 (*reply.status_mut(), *reply.headers_mut()) = (status, headers);
                 reply
             }
@@ -162,7 +180,7 @@ impl Proxy {
 /// A recorded response with the same parts.
 fn replayed(response: &RecordedResponse, parts: Vec<(u64, Bytes)>, is_paced: bool) -> Reply {
     let (sender, receiver) = mpsc::channel(1);
-    let mut reply = Response::new(Parts(receiver));
+    let mut reply = Response::new(Parts::new(receiver));
     *reply.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &response.headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
@@ -183,8 +201,6 @@ fn replayed(response: &RecordedResponse, parts: Vec<(u64, Bytes)>, is_paced: boo
             if sender.send(Ok(part)).await.is_err() {
                 return;
             }
-            // The part is sent before the next one is there.
-            tokio::task::yield_now().await;
         }
         if is_cut {
             // The client may have gone away, as it did while it was recorded.
@@ -253,7 +269,7 @@ fn problem(status: StatusCode, message: &str) -> Reply {
     let (sender, receiver) = mpsc::channel(1);
     // There is room for one part.
     let _ = sender.try_send(Ok(body.clone().into()));
-    let mut reply = Response::new(Parts(receiver));
+    let mut reply = Response::new(Parts::new(receiver));
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     reply.headers_mut().insert(CONTENT_LENGTH, body.len().into());
