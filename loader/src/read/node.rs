@@ -54,9 +54,13 @@ impl Node {
         }
     }
 
-    /// The number, or else the kind of the value, for messages.
+    /// The number, that a list is empty, or else the kind of the value, for messages.
     pub(crate) fn number_or_kind(&self) -> String {
-        if let Data::Number(number) = &self.data { number.to_string() } else { self.kind().to_owned() }
+        match &self.data {
+            Data::Number(number) => number.to_string(),
+            Data::Sequence(items) if items.is_empty() => "an empty list".to_owned(),
+            _ => self.kind().to_owned(),
+        }
     }
 
     pub(crate) fn is_null(&self) -> bool {

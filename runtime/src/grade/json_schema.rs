@@ -1,5 +1,7 @@
 //! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
+use std::sync::LazyLock;
+
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
@@ -29,9 +31,7 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> GraderResult {
 /// Passes if a value conforms to the schema; otherwise the violations of all values are listed.
 pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator<Item = Value>) -> Score {
     let file = config.name();
-    // Formats are checked in every draft, as authors of schemas expect.
-    let options = jsonschema::options().should_validate_formats(true);
-    let validator = match options.build(&config.schema.clone().into()) {
+    let validator = match validator(&config.schema) {
         Ok(validator) => validator,
         Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
@@ -50,6 +50,24 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         assertions.push(Assertion::new(format!("… and {more} more violations"), false));
     }
     Score { assertions, ..Score::from(false) }
+}
+
+/// Formats that came with later drafts than draft-06.
+const LATER_FORMATS: [&str; 6] = ["duration", "idn-hostname", "iri", "iri-reference", "relative-json-pointer", "uuid"];
+
+/// Formats are checked in every draft, as authors of schemas expect. The validator checks those that the draft has.
+fn validator(schema: &Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    let mut options = jsonschema::options().should_validate_formats(true);
+    if schema["$schema"].as_str().is_some_and(|draft| draft.contains("/draft-0")) {
+        for name in LATER_FORMATS {
+            let newest = LazyLock::new(move || {
+                let options = jsonschema::options().should_validate_formats(true);
+                options.build(&serde_json::json!({ "format": name })).expect("a schema")
+            });
+            options = options.with_format(name, move |text: &str| newest.is_valid(&serde_json::Value::from(text)));
+        }
+    }
+    options.build(&schema.clone().into())
 }
 
 /// The answer without the lines that start or end a block of code. JSON has no line that starts with a fence.
@@ -152,7 +170,19 @@ mod tests {
 
     #[test]
     fn formats_count_in_every_draft_and_nothing_is_fetched() {
-        assert_eq!(run(json!({"format": "date"}), "\"2025-13-01\"").state, ScoreState::Decided(0.0));
+        let formats = "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference \
+            json-pointer regex relative-json-pointer time uri uri-reference uri-template uuid";
+        for draft in [
+            "http://json-schema.org/draft-06/schema#",
+            "http://json-schema.org/draft-07/schema",
+            "https://json-schema.org/draft/2019-09/schema",
+            "https://json-schema.org/draft/2020-12/schema",
+        ] {
+            for format in formats.split_whitespace() {
+                let schema = json!({"$schema": draft, "format": format});
+                assert_eq!(run(schema, "\"^{-( \\\\\"").state, ScoreState::Decided(0.0), "{format} in {draft}");
+            }
+        }
         let remote = json!({"$ref": "https://example.org/schema.json"});
         assert!(matches!(run(remote, "{}").state, ScoreState::Error(_)));
     }

@@ -84,12 +84,12 @@ const KEYWORDS: &[Keywords] = &[
     (ENUM, Draft6, Draft202012, &["enum"]),
     (NUMBER, Draft6, Draft202012, &["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"]),
     (POSITIVE, Draft6, Draft202012, &["multipleOf"]),
-    (TEXT, Draft6, Draft202012, &["$ref", "$schema", "description", "title"]),
+    (TEXT, Draft6, Draft202012, &["$comment", "$ref", "$schema", "description", "title"]),
     (Checked(schema), Draft6, Draft201909, &["additionalItems"]),
     (Checked(schema_or_list), Draft6, Draft201909, &["items"]),
     (BOOLEAN, Draft7, Draft202012, &["readOnly", "writeOnly"]),
     (Checked(schema), Draft7, Draft202012, &["else", "if", "then"]),
-    (TEXT, Draft7, Draft202012, &["$comment", "contentEncoding", "contentMediaType"]),
+    (TEXT, Draft7, Draft202012, &["contentEncoding", "contentMediaType"]),
     (ANYTHING, Draft201909, Draft202012, &["$vocabulary"]),
     (BOOLEAN, Draft201909, Draft202012, &["deprecated"]),
     (Checked(named_schemas), Draft201909, Draft202012, &["$defs", "dependentSchemas"]),
@@ -107,7 +107,7 @@ const KEYWORDS: &[Keywords] = &[
 const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// The formats of strings, with blanks between them.
-const FORMATS: &str = "date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer regex relative-json-pointer time uri uri-reference uri-template uuid";
+const FORMATS: &str = "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex relative-json-pointer time uri uri-reference uri-template uuid";
 
 /// Words of other vocabularies that are close to a keyword and mean something else.
 const NO_MISTAKES: &[&str] = &["example", "optional"];

@@ -76,7 +76,7 @@ fn the_file_has_to_be_there() {
 #[test]
 fn mistakes_have_their_place_and_are_reported_once() {
     let table: &[(&str, &[&str])] = &[
-        ("[]", &["1:1 E076 a schema must be a mapping, `true` or `false`, found a list"]),
+        ("[]", &["1:1 E076 a schema must be a mapping, `true` or `false`, found an empty list"]),
         ("type: objekt", &["1:7 E076 `type` is `objekt`, which is not a JSON type"]),
         ("type: [string, string]", &["1:16 E076 `string` is named twice"]),
         ("requird: [a]", &["1:1 E076 unknown keyword `requird` in a schema"]),
@@ -84,7 +84,7 @@ fn mistakes_have_their_place_and_are_reported_once() {
         ("properties:\n  a: {minimum: '0'}", &["2:16 E076 `minimum` must be a number, found text"]),
         ("properties:\n  a: {required: true}", &["2:17 E076 `required` must be a list of names, found a boolean"]),
         ("items: [{}]", &["1:8 E076 `items` must be a mapping, `true` or `false`, found a list"]),
-        ("prefixItems: []", &["1:14 E076 `prefixItems` must be a list of at least one schema, found a list"]),
+        ("prefixItems: []", &["1:14 E076 `prefixItems` must be a list of at least one schema, found an empty list"]),
         ("maxLength: -1", &["1:12 E076 `maxLength` must be a whole number of at least 0, found -1"]),
         ("multipleOf: 0", &["1:13 E076 `multipleOf` must be a number above 0, found 0"]),
         (
@@ -93,6 +93,9 @@ fn mistakes_have_their_place_and_are_reported_once() {
         ),
         ("format: datetime", &["1:9 E076 unknown format `datetime`"]),
         ("format: int32", &[]),
+        ("format: idn-hostname", &[]),
+        ("$schema: 'http://json-schema.org/draft-06/schema#'\n$comment: a note", &[]),
+        ("enum: []", &["1:7 E076 `enum` must be a list of at least one value, found an empty list"]),
         ("$schema: http://json-schema.org/draft-04/schema#", &["1:10 E076 `$schema` is not a known draft"]),
         (
             "$schema: http://json-schema.org/draft-07/schema#\nprefixItems: [{}]\nitems: [{}]",
