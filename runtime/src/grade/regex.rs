@@ -65,6 +65,13 @@ mod tests {
     }
 
     #[test]
+    fn what_repeats_around_a_repeated_group_has_to_be_there() {
+        for (answer, score) in [("b", 0.0), ("a b.", 0.0), ("bb", 1.0), ("babb", 1.0), ("babab", 0.0)] {
+            assert_eq!(state("b+(?:ab)*b+", "", answer), ScoreState::Decided(score), "{answer}");
+        }
+    }
+
+    #[test]
     fn a_pattern_matches_anywhere_and_flags_apply() {
         assert_eq!(state(r"\b19[.,]90\b", "", "total 19,90 EUR"), ScoreState::Decided(1.0));
         assert_eq!(state("^paid$", "imu", "x\nPAID\ny"), ScoreState::Decided(1.0));

@@ -8,6 +8,7 @@ mod case_rules;
 mod command_results;
 mod compared;
 mod decimal;
+mod engines;
 mod fields;
 mod grader_tree;
 mod json_grammar;
