@@ -1,6 +1,6 @@
 """Compares converted Harbor tasks with what Harbor's own `Task` and `Verifier` do, without containers: `pip install harbor==0.26.0`, then
 
-    cargo build -p cargo-evalsuite
+    cargo build -p cargo-evalsuite --features convert
     python convert/tests/harbor_verifier.py TASKS...
 
 with directories of tasks. Both run each verifier with a stand-in for the container, which writes the same outputs. Compared are the files that
@@ -79,6 +79,12 @@ class Stand(BaseEnvironment):
         return EnvironmentCapabilities(mounted=True)
 
     def _validate_definition(self):
+        pass
+
+    def _validate_gpu_support(self):
+        pass
+
+    def _validate_tpu_support(self):
         pass
 
     @property

@@ -108,7 +108,7 @@ impl<'a> Task<'a> {
         let docker = dockerfile::read(&docker, self.value("environment", "workdir").and_then(Value::as_text));
         let image = self.image(&files);
         let container = Container { docker: &docker, image: image.as_ref().and_then(Option::as_deref), files: &files };
-        let has_workspace = self.workspace(&docker, draft);
+        let has_workspace = self.workspace(&docker, &files, draft);
         self.settings();
         let os = self.value("environment", "os").and_then(Value::as_text);
         let has_verifier = os.is_none_or(|os| os.eq_ignore_ascii_case("linux"));
@@ -192,9 +192,24 @@ impl<'a> Task<'a> {
         copied
     }
 
-    /// Adds what the Dockerfile copies into the working directory.
-    fn workspace(&mut self, docker: &Dockerfile, draft: &mut SuiteDraft) -> bool {
+    /// Adds what the Dockerfile copies into the working directory; without one, all files of the environment.
+    fn workspace(&mut self, docker: &Dockerfile, files: &BTreeSet<String>, draft: &mut SuiteDraft) -> bool {
         let mut has_files = false;
+        if !files.contains("environment/Dockerfile") && !files.contains(COMPOSE) {
+            for path in files {
+                let Some(below) = path.strip_prefix("environment/") else { continue };
+                let (file, place) = (self.directory.join(path), self.file_place(path));
+                if let Ok(contents) = self.source.bytes(&file, path, &place) {
+                    let target = format!("harbor/{}/workspace/{below}", self.id);
+                    draft.output.add_copy(target, contents, &file);
+                    has_files = true;
+                }
+            }
+        }
+        if !docker.copies.is_empty() && files.contains("environment/.dockerignore") {
+            let reason = "files that it names are in the workspace, if the Dockerfile copies their directory";
+            self.report.different(&self.file_place("environment/.dockerignore"), reason);
+        }
         let dockerfile = self.source.shown(&self.directory.join("environment/Dockerfile"));
         for (written, to, line) in &docker.copies {
             let from = self.directory.join("environment").join(written);

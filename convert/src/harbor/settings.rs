@@ -56,7 +56,10 @@ impl Task<'_> {
 pub(super) fn setting(table: &str, key: &str, value: &Value) -> (Outcome, &'static str) {
     let text = value.as_text();
     match (table, key) {
-        ("task" | "metadata", _) | ("agent", "timeout_sec") | ("environment", "workdir") => MAPPED,
+        ("task" | "metadata", _) | ("environment", "workdir") => MAPPED,
+        ("agent", "timeout_sec") => {
+            (Outcome::Different, "Harbor grades what the agent left at its time limit; here the trial is an error")
+        }
         ("environment", "docker_image") => (Outcome::Approximated, "only the verifier runs in it"),
         ("environment", "os") if text.is_some_and(|os| os.eq_ignore_ascii_case("linux")) => MAPPED,
         ("environment", "os") => (Outcome::Dropped, "verifiers run in containers of Linux only: the task is no case"),

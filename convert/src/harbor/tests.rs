@@ -361,3 +361,20 @@ fn an_unknown_working_directory_is_reported() {
     assert_eq!(entries(&conversion, Outcome::Different), ["instruction.md", "environment"]);
     assert_eq!(suite(&conversion)["tests"][0]["input"], "Do it with ${{ A }}.\n");
 }
+
+#[test]
+fn an_image_without_a_dockerfile_gets_the_files_of_the_environment() {
+    let directory = write(&[
+        ("task.toml", "[environment]\ndocker_image = \"alpine\"\nworkdir = \"/work\"\n"),
+        ("instruction.md", "Do it."),
+        ("environment/data/rows.csv", "a\n"),
+        SCRIPT,
+    ]);
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(CasePlacement::File);
+    assert!(conversion.output.files().keys().any(|path| path.ends_with("workspace/data/rows.csv")));
+    assert!(suite(&conversion)["tests"][0]["workspace"]["template"].is_string());
+    let files = [("task.toml", ""), SCRIPT, ("environment/.dockerignore", "*.log\n"), ("environment/a.log", "")];
+    let rest = [("instruction.md", "Do it."), ("environment/Dockerfile", "WORKDIR /app\nCOPY . .\n")];
+    let conversion = from_harbor(write(&[&files[..], &rest].concat()).path()).unwrap().in_layout(CasePlacement::File);
+    assert_eq!(entries(&conversion, Outcome::Different), ["environment/.dockerignore"]);
+}

@@ -60,7 +60,7 @@ fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     let written: Option<Skill> = fields.parts(scope, d).into_value_of_rest();
     fields.finish(d);
     for entry in root.as_mapping().unwrap_or_default() {
-        let is_extension = Skill::TABLE.keys.iter().any(|key| key.name == entry.key);
+        let is_extension = entry.key.starts_with("x-") || Skill::TABLE.keys.iter().any(|key| key.name == entry.key);
         if is_extension && !KEYS.contains(&entry.key.as_str()) {
             let message =
                 format!("`{}` is an extension, which the reference reader of Agent Skills refuses", entry.key);

@@ -283,6 +283,27 @@ fn what_the_reference_reader_refuses_is_a_warning() {
         let skill = format!("---\nname: pdf-forms\ndescription: x\n{line}\n---\n");
         skill_problems(&skill, &[&format!("SKILL.md:{expected}")]);
     }
+    for (line, place) in [
+        ("license: a\tb", "4:11"),
+        ("license:\tMIT", "4:9"),
+        ("license: MIT\t", "4:13"),
+        ("# a\nlicense: MIT \t# b", "5:14"),
+    ] {
+        let skill = format!("---\nname: pdf-forms\ndescription: x\n{line}\n---\n");
+        skill_problems(&skill, &[&format!("SKILL.md:{place} W037 a tab, {refuses}; write spaces, or quote the text")]);
+    }
+    skill_problems("---\nname: pdf-forms\ndescription: \"a\tb\" # c\td\nlicense: |\n  a\tb\t\n---\n", &[]);
+    skill_problems(
+        "---\nname: pdf-forms\ndescription: <<\nx-own: 1\n---\n",
+        &[
+            &format!("SKILL.md:3:14 W037 this value, {refuses}; quote it"),
+            &format!(
+                "SKILL.md:4:1 W037 `x-own` is an extension, {refuses}; write it below `metadata`, if no agent reads it"
+            ),
+        ],
+    );
+    let blank = "`description` is blank; write a value or delete the key";
+    skill_problems("---\nname: pdf-forms\ndescription: # c\n---\n", &[&format!("SKILL.md:3:12 E022 {blank}")]);
     let alias = "---\nname: pdf-forms\ndescription: &a x\nlicense: *a\n---\n";
     let alias_problems = [
         format!("SKILL.md:3:17 W037 an anchor, {refuses}; write the value where it is used"),

@@ -95,10 +95,10 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     pub(super) fn accept(&mut self, event: Event<'_>, at: Marks) -> Result {
-        self.seen = offset(at.end);
         if self.is_strict {
             self.check_strict(&event, at);
         }
+        self.seen = offset(at.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let is_merge = !self.is_strict
@@ -146,7 +146,14 @@ impl<'a, 't> Tree<'a, 't> {
         if self.is_indented_less(start) {
             return Err(syntax_error::indented_less(self.character(start)));
         }
-        let value = if self.is_strict { Ok(scalar::string(text)) } else { scalar::resolve(text, style, tag) };
+        let value = match self.is_strict {
+            // The parser has `~` where nothing is written.
+            true if style == ScalarStyle::Plain && at.slice(self.text).is_none_or(str::is_empty) => {
+                Ok(Data::String(String::new()))
+            }
+            true => Ok(scalar::string(text)),
+            false => scalar::resolve(text, style, tag),
+        };
         let data = match value {
             Ok(data) => data,
             Err(Problem::NotFinite) => {
@@ -211,7 +218,7 @@ impl<'a, 't> Tree<'a, 't> {
         position_after(block, pos(at.start))
     }
 
-    fn expects_key(&self) -> bool {
+    pub(super) fn expects_key(&self) -> bool {
         matches!(self.open.last(), Some(OpenCollection { contents: Contents::Mapping { key: None, .. }, .. }))
     }
 
