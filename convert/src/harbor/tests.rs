@@ -245,7 +245,12 @@ fn what_harborignore_names_is_not_copied() {
     );
     let without = task(&[("task.toml", ""), SCRIPT, ("tests/.harborignore", "test.*\n")]);
     let dropped = dropped_alone(from_harbor(without.path()).unwrap_err());
-    assert!(dropped[0].starts_with("tests/test.sh: there is no verifier for Linux"), "{dropped:?}");
+    assert_eq!(dropped[0], "tests/test.sh: `.harborignore` leaves it out: Harbor refuses the task");
+    let step = "[[steps]]\nname = \"one\"\n";
+    let step = [("task.toml", step), SCRIPT, ("steps/one/instruction.md", "First."), ("steps/one/tests/test.sh", "")];
+    let ignored = task(&[&step[..], &[("steps/one/tests/.harborignore", "test.sh\n")]].concat());
+    let conversion = from_harbor(ignored.path()).unwrap().in_layout(CasePlacement::File);
+    assert_eq!(entries(&conversion, Outcome::Dropped), ["steps/one/tests/test.sh"]);
 }
 
 #[test]

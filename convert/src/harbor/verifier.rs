@@ -79,6 +79,7 @@ impl<'a> Settings<'a> {
                     }
                 }
                 "collect" if value.items().is_some_and(<[Value]>::is_empty) => report.mapped(&place),
+                "collect" if value.items().is_none() => refused(&place, "a list", report),
                 "collect" => report.dropped(&place, "nothing is collected from services"),
                 "allowed_hosts" => report.dropped(&place, CONTAINER),
                 _ => report.dropped(&place, NO_KEY),
@@ -191,7 +192,13 @@ impl<'a> Task<'a> {
         let mut folders = Vec::new();
         if !image.has_tests {
             let files = container.files;
-            let script = tests.iter().rev().map(|tests| format!("{tests}/test.sh")).find(|file| files.contains(file));
+            let mut scripts = tests.iter().rev().map(|tests| format!("{tests}/test.sh"));
+            let script = scripts.find(|file| self.directory.join(file).is_file());
+            if let Some(script) = script.as_ref().filter(|script| !files.contains(*script)) {
+                let reason = "`.harborignore` leaves it out: Harbor refuses the task";
+                self.report.dropped(&self.file_place(script), reason);
+                return None;
+            }
             let Some(script) = script else {
                 let place = self.file_place(&format!("{}/test.sh", tests.last().unwrap_or(&"tests")));
                 self.report.dropped(&place, "there is no verifier for Linux: Harbor runs this file and no other");

@@ -46,7 +46,7 @@ fn graded(docker: Option<&str>, env: &Value) -> Value {
         let path = std::env::var_os("PATH").unwrap();
         std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file()).unwrap()
     };
-    for program in ["sh", "cp"] {
+    for program in ["sh"] {
         std::os::unix::fs::symlink(which(program), programs.join(program)).unwrap();
     }
     if let Some(script) = docker {

@@ -85,16 +85,19 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
     // A line without content in place of the first: the lines below keep their places.
     let mut yaml = " ".repeat(FENCE.len());
     yaml.push_str(&first[FENCE.len()..]);
+    let mut early_ends = Vec::new();
     for (line, number) in lines.zip(2..) {
         if is_fence(line) {
+            let message = "`---` in a line of the front matter, where it ends for the reference reader of Agent Skills";
+            for place in early_ends {
+                let span = Span::new(file, place, Position { column: place.column + 3, ..place });
+                d.report(Code::UnportableSkill, span, message, "write other characters, such as `–`");
+            }
             return read::parse_texts(file, &yaml, d);
         }
         if let Some((before, _)) = line.split_once(FENCE) {
             let column = u32::try_from(before.chars().count()).unwrap_or_default() + 1;
-            let start = Position { line: number, column };
-            let span = Span::new(file, start, Position { column: column + 3, ..start });
-            let message = "`---` in a line of the front matter, where it ends for the reference reader of Agent Skills";
-            d.report(Code::UnportableSkill, span, message, "write other characters, such as `–`");
+            early_ends.push(Position { line: number, column });
         }
         yaml.push_str(line);
     }
