@@ -46,9 +46,7 @@ fn graded(docker: Option<&str>, env: &Value) -> Value {
         let path = std::env::var_os("PATH").unwrap();
         std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file()).unwrap()
     };
-    for program in ["sh"] {
-        std::os::unix::fs::symlink(which(program), programs.join(program)).unwrap();
-    }
+    std::os::unix::fs::symlink(which("sh"), programs.join("sh")).unwrap();
     if let Some(script) = docker {
         make_program(&programs.join("docker"), script);
     }

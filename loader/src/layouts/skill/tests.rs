@@ -258,7 +258,7 @@ fn a_name_has_lowercase_letters_of_any_script() {
     ] {
         let (package, _) = loaded_from("skills/pdf-forms", &SKILL.replace("pdf-forms", name), evals);
         std::fs::rename(package.path().join("skills/pdf-forms"), package.path().join("skills").join(name)).unwrap();
-        let loaded = load(&Request::new(&format!("skills/{name}"), package.path()));
+        let loaded = load(&Request::new(format!("skills/{name}"), package.path()));
         let codes: Vec<&str> = loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect();
         assert_eq!(codes, if is_valid { vec![] } else { vec!["E032"] }, "{name}");
     }
