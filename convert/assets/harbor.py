@@ -1,17 +1,23 @@
 """Runs the verifier of a Harbor task in its container, as a code-grader of evalsuite.
 
-The image is built from `environment/` of the task, or named by `config.image`. The workspace of the trial is mounted where the task has its
-working directory, `tests` at /tests, and the reward is read from /logs/verifier. `config.command` is run instead of /tests/test.sh, if it is
-there. Needs `docker`. Without a reward that is a number, the verifier has not graded: the grader is an error, which is no fail.
+The image is named by `config.image`, or built from the directory `config.build` of the task (default: `environment`). The workspace of the
+trial is mounted where the task has its working directory, `config.tests` at /tests, and the reward is read from /logs/verifier. As in Harbor
+0.26.0, /tests/test.sh is executed, so its first line names its interpreter; a value of `config.env` that is `${NAME}` or `${NAME:-default}`
+is that of a variable of this machine; and reward.json takes precedence over reward.txt. Needs `docker`. Without a reward that is a number,
+the verifier has not graded: the grader is an error, which is no fail.
 """
 
 import json
 import math
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
+VARIABLE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}")
 
 
 def output_of(*command):
@@ -21,12 +27,18 @@ def output_of(*command):
     return made.stdout.strip()
 
 
-def is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def filled_in(name, value):
+    variable = VARIABLE.fullmatch(value)
+    if not variable:
+        return value
+    found = os.environ.get(variable[1], variable[2])
+    if found is None:
+        raise ValueError(f"the verifier needs the environment variable `{variable[1]}` for `{name}`: set it")
+    return found
 
 
 def read_rewards(verifier, status):
-    for name, read in ("reward.json", json.loads), ("reward.txt", float):
+    for name, read in ("reward.json", json.loads), ("reward.txt", lambda text: {"reward": float(text)}):
         file = verifier / name
         if not file.exists():
             continue
@@ -35,32 +47,59 @@ def read_rewards(verifier, status):
             rewards = read(text)
         except ValueError:
             raise ValueError(f"{name} holds {text.strip()[:200]!r}, not a reward (exit status of the verifier: {status})")
-        rewards = rewards if isinstance(rewards, dict) else {"reward": rewards}
-        if not rewards or not all(is_number(value) for value in rewards.values()):
+        if not isinstance(rewards, dict) or not rewards:
+            raise ValueError(f"{name} holds {text.strip()[:200]!r}: it has to be an object with rewards")
+        # `true` is 1, as in Harbor.
+        if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in rewards.values()):
             raise ValueError(f"{name} holds {text.strip()[:200]!r}: rewards have to be numbers")
-        return rewards
+        return {key: value + 0 for key, value in rewards.items()}
     raise ValueError(f"the verifier wrote no reward (exit status {status})")
 
 
 def verify(given):
     config = given["config"]
+    variables = {name: filled_in(name, value) for name, value in config.get("env", {}).items()}
     suite = pathlib.Path(__file__).resolve().parent.parent
-    task = suite / config["task"]
-    image = config.get("image") or output_of("docker", "build", "-q", str(task / "environment"))
-    with tempfile.TemporaryDirectory() as logs, tempfile.TemporaryDirectory() as tests:
-        # Tests of the task and of the step are one directory.
-        for folder in config["tests"]:
-            output_of("cp", "-R", f"{suite / folder}/.", tests)
-        verifier = pathlib.Path(logs) / "verifier"
-        verifier.mkdir()
-        mounts = [(given["workspace_path"], config["workdir"]), (tests, "/tests"), (logs, "/logs")]
-        volumes = [word for source, target in mounts for word in ("-v", f"{source}:{target}")]
-        variables = [word for name, value in config.get("env", {}).items() for word in ("-e", f"{name}={value}")]
-        verifier_command = config.get("command", ["bash", "/tests/test.sh"])
-        command = ["docker", "run", "--rm", "-w", config["workdir"], *volumes, *variables, image, *verifier_command]
-        # The verifier may fail and write a reward, which then counts.
-        verified = subprocess.run(command, stdout=sys.stderr)
-        return read_rewards(verifier, verified.returncode)
+    build = suite / config["task"] / config.get("build", "environment")
+    image = config.get("image") or output_of("docker", "build", "-q", str(build))
+    made = pathlib.Path(tempfile.mkdtemp())
+    try:
+        return verified_in(image, made, variables, suite, given)
+    finally:
+        # Files of a container may belong to a user whose files this one cannot remove.
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def verified_in(image, made, variables, suite, given):
+    config, logs, tests, verifier = given["config"], made / "logs", made / "tests", made / "logs" / "verifier"
+    # The user of the verifier may be any.
+    made.chmod(0o711)
+    for directory, mode in (logs, 0o755), (tests, 0o755), (verifier, 0o777), (logs / "agent", 0o777), (logs / "artifacts", 0o777):
+        directory.mkdir()
+        directory.chmod(mode)
+    # Tests of the task and of the step are one directory. A file of the step replaces the other one with its permissions.
+    for folder in config["tests"]:
+        shutil.copytree(suite / folder, tests, dirs_exist_ok=True)
+    tests.chmod(0o755)
+    script = tests / "test.sh"
+    if script.exists():
+        script.chmod(script.stat().st_mode | 0o111)
+    mounts = [(given["workspace_path"], config["workdir"]), (logs, "/logs")]
+    mounts += [(tests, "/tests")] if config["tests"] else []
+    options = [word for source, target in mounts for word in ("-v", f"{source}:{target}")]
+    options += [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
+    for option, key in ("-u", "user"), ("--network", "network"):
+        options += [option, config[key]] if key in config else []
+    # The entry point of the image starts the container of a task, and not the commands in it.
+    options += ["-w", config["workdir"], "--entrypoint", "bash", image]
+    mode = "" if config["tests"] else "chmod +x /tests/test.sh; "
+    command = ["docker", "run", "--rm", *options, "-c", f"{mode}(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1"]
+    # The verifier may fail and write a reward, which then counts.
+    status = subprocess.run(command, stdout=sys.stderr).returncode
+    output = verifier / "test-stdout.txt"
+    if output.exists():
+        print(output.read_text(errors="replace"), file=sys.stderr)
+    return read_rewards(verifier, status)
 
 
 def result():

@@ -37,6 +37,8 @@ impl Conversion {
 pub struct Output {
     files: BTreeMap<PathBuf, Vec<u8>>,
     removed: BTreeSet<PathBuf>,
+    /// Files that can be executed.
+    programs: BTreeSet<PathBuf>,
 }
 
 impl Output {
@@ -47,6 +49,15 @@ impl Output {
 
     pub(crate) fn add(&mut self, path: impl Into<PathBuf>, contents: impl Into<Vec<u8>>) {
         self.files.insert(path.into(), contents.into());
+    }
+
+    /// Adds the contents of the file `original`, which can be executed if that can.
+    pub(crate) fn add_copy(&mut self, path: impl Into<PathBuf>, contents: impl Into<Vec<u8>>, original: &Path) {
+        let path = path.into();
+        if is_program(original) {
+            self.programs.insert(path.clone());
+        }
+        self.add(path, contents);
     }
 
     /// A file of the source that the suite does not have any more.
@@ -68,6 +79,7 @@ impl Output {
         }
         paths().try_for_each(|path| stays_inside(&path, directory))?;
         for (path, contents) in &self.files {
+            let is_executable = self.programs.contains(path);
             let path = directory.join(path);
             let parent = path.parent().unwrap_or(directory);
             fs::create_dir_all(parent).map_err(|error| ConvertError::io(parent, error))?;
@@ -75,6 +87,9 @@ impl Output {
                 fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
             }
             fs::write(&path, contents).map_err(|error| ConvertError::io(&path, error))?;
+            if is_executable {
+                make_program(&path).map_err(|error| ConvertError::io(&path, error))?;
+            }
         }
         for path in self.removed.iter().filter(|path| !self.files.contains_key(*path)) {
             let path = directory.join(path);
@@ -103,6 +118,30 @@ fn stays_inside(path: &Path, directory: &Path) -> Result<(), ConvertError> {
         ))),
         None => Ok(()),
     }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(unix)]
+fn make_program(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = fs::metadata(path)?.permissions().mode();
+    // Whoever can read it can execute it.
+    fs::set_permissions(path, fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
+}
+
+#[cfg(not(unix))]
+fn is_program(_: &Path) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn make_program(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

@@ -318,6 +318,8 @@ codes! {
     ImpossibleGrader = "W035", "impossible-grader";
     /// All graders of a case are limits on time, tokens or cost (`cargo evalsuite probe`).
     OnlyLimits = "W036", "only-limits";
+    /// The front matter of a skill has something that the reference reader of Agent Skills refuses, or reads otherwise.
+    UnportableSkill = "W037", "unportable-skill";
 }
 
 impl Serialize for Code {

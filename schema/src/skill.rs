@@ -5,15 +5,16 @@ use evalsuite_derive::Keys;
 use crate::keys::ID;
 use crate::{Object, Value};
 
-/// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file.
+/// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file. Every scalar is text: `version: 1.10` is `1.10`.
+/// What the reference reader `skills-ref` 0.1.1 refuses is a warning, or an error.
 #[derive(Debug, Keys)]
 #[keys(id = "skill", what = "the front matter of SKILL.md")]
 pub struct Skill {
     /// Name of the skill, which is also the name of its directory.
     #[key(
         Pattern(
-            "^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$",
-            "1 to 64 characters out of a-z, 0-9 and `-`, without a `-` at an end or next to another"
+            r"^(?=.{1,64}$)[\p{Ll}\p{Lm}\p{Lo}\p{N}]+(-[\p{Ll}\p{Lm}\p{Lo}\p{N}]+)*$",
+            "1 to 64 lowercase letters, digits and `-`, without a `-` at an end or next to another"
         ),
         "pdf-forms",
         required,
@@ -44,7 +45,7 @@ pub struct Skill {
     #[key(OneOf(&[AnyText, List(&Text)]), "\"Bash(python:*) Read\"", name = "allowed-tools", by_hand)]
     pub allowed_tools: (),
     /// Version of the skill. This key and the following ones are extensions that some agents read.
-    #[key(Any, "\"1.2\"")]
+    #[key(Any, "\"1.2\"", codes(UnportableSkill))]
     pub version: Option<Value>,
     /// Model that the agent uses with the skill.
     #[key(Any, "opus")]

@@ -16,13 +16,25 @@ pub(super) struct Dockerfile {
 /// Reads a Dockerfile. `workdir`: that of the task, if it names one.
 pub(super) fn read(text: &str, workdir: Option<&str>) -> Dockerfile {
     let mut file = Dockerfile { workdir: workdir.map(str::to_owned), ..Dockerfile::default() };
-    let mut copies = Vec::new();
+    let mut copies: Vec<(String, Option<String>, u32)> = Vec::new();
     for (line, instruction) in instructions(text) {
         let (name, arguments) = instruction.split_once(char::is_whitespace).unwrap_or((&instruction, ""));
         let arguments = arguments.trim();
         match name.to_uppercase().as_str() {
-            "WORKDIR" if workdir.is_none() => file.workdir = Some(arguments.trim_matches('"').to_owned()),
+            "WORKDIR" if workdir.is_none() => {
+                let current = Path::new(file.workdir.as_deref().unwrap_or("/"));
+                let next = current.join(arguments.trim_matches(['"', '\'']));
+                file.workdir = Some(next.to_string_lossy().into_owned());
+            }
             "WORKDIR" => {}
+            // Another image: what is in the one before is not in this one.
+            "FROM" if workdir.is_none() || !copies.is_empty() => {
+                file.workdir = workdir.map(str::to_owned);
+                for (arguments, _, line) in copies.drain(..) {
+                    file.others.push((format!("COPY {arguments}"), line));
+                }
+                file.others.push((instruction.lines().next().unwrap_or_default().to_owned(), line));
+            }
             "COPY" | "ADD" if !arguments.starts_with(['-', '[', '<']) && !arguments.contains("://") => {
                 copies.push((arguments.to_owned(), file.workdir.clone(), line));
             }
@@ -125,6 +137,15 @@ mod tests {
                 ("COPY skills /skills", 9)
             ]
         );
+    }
+
+    #[test]
+    fn a_stage_has_nothing_of_the_one_before() {
+        let file = read("FROM a AS b\nWORKDIR /build\nCOPY x .\nFROM c\nWORKDIR /srv\nWORKDIR app\nCOPY y .\n", None);
+        assert_eq!(file.workdir.as_deref(), Some("/srv/app"));
+        assert_eq!(file.copies, [(PathBuf::from("y"), PathBuf::from("y"), 7)]);
+        assert!(file.others.contains(&("COPY x .".to_owned(), 3)), "{:?}", file.others);
+        assert_eq!(read("FROM a AS b\nWORKDIR /build\nFROM c\n", None).workdir, None);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! From Harbor tasks: a task becomes a case, its verifier a grader that runs in the container of the task.
 
 mod dockerfile;
+mod harborignore;
+mod settings;
 mod toml_document;
 mod verifier;
 
@@ -11,6 +13,8 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Value as Json, json};
 
 use self::dockerfile::Dockerfile;
+use self::harborignore::FileFilter;
+use self::settings::{CONTAINER, MAPPED, NO_KEY, is_empty};
 use self::verifier::Container;
 use crate::case_ids::{CaseIds, suite_name};
 use crate::error::ConvertError;
@@ -26,11 +30,8 @@ const TASK: &str = "task.toml";
 /// Runs the verifier.
 const GRADER: &str = include_str!("../../assets/harbor.py");
 
-/// What becomes of a key whose meaning a case keeps.
-const MAPPED: (Outcome, &str) = (Outcome::Mapped, "");
-
-/// Why settings of containers are dropped.
-const CONTAINER: &str = "it needs a container: the agent works in a directory, only the verifier runs in one";
+/// The services of a task.
+const COMPOSE: &str = "environment/docker-compose.yaml";
 
 /// Converts the Harbor task `source`, or all tasks in that directory.
 ///
@@ -107,14 +108,16 @@ impl<'a> Task<'a> {
         let docker = dockerfile::read(&docker, self.value("environment", "workdir").and_then(Value::as_text));
         let image = self.image(&files);
         let container = Container { docker: &docker, image: image.as_ref().and_then(Option::as_deref), files: &files };
-        let has_workspace = self.workspace(&docker, draft);
+        let has_workspace = self.workspace(&docker, &files, draft);
         self.settings();
+        let os = self.value("environment", "os").and_then(Value::as_text);
+        let has_verifier = os.is_none_or(|os| os.eq_ignore_ascii_case("linux"));
         let steps = self.document.get("steps").and_then(Value::items).unwrap_or_default();
         let mut entries = Vec::new();
         if steps.is_empty() {
             let instruction = self.instruction("instruction.md")?;
             entries.push(("input".to_owned(), Value::text(instruction)));
-            let Some(grader) = self.grader(&["tests"], self.document, &self.file.clone(), &container) else {
+            let Some(grader) = self.grader(&["tests"], None, &container) else {
                 self.report.dropped(&self.file_place(TASK), "nothing is left that grades it");
                 return None;
             };
@@ -123,7 +126,7 @@ impl<'a> Task<'a> {
             entries.extend(self.turns(steps, &container)?);
         }
         // Without a container there is no case, but everything else is reported.
-        image.as_ref()?;
+        image.as_ref().filter(|_| has_verifier)?;
         let seconds = self.agent_seconds(steps);
         entries.extend(seconds.map(|seconds| entry("execution", json!({"timeout_seconds": seconds}))));
         entries.push(entry("requires", json!({"commands": ["docker", "python3"]})));
@@ -141,37 +144,46 @@ impl<'a> Task<'a> {
         let text = text.filter(|text| !text.trim().is_empty()).ok_or_else(|| "there is no instruction".to_owned());
         let text = self.report.kept(&place, text)?;
         self.report.mapped(&place);
-        Some(without_canary(&text))
+        if text.contains("${{") {
+            self.report.different(&place, "`${{ NAME }}` is filled in from the environment");
+        }
+        Some(without_canary(&text.replace("\r\n", "\n").replace('\r', "\n")))
     }
 
-    /// Copies the files of the task; returns their paths.
+    /// Copies the files of the task that Harbor uses; returns their paths.
     fn files(&mut self, draft: &mut SuiteDraft) -> BTreeSet<String> {
         let mut copied = BTreeSet::new();
-        for file in self.source.below(self.directory, &self.file_place(TASK), |_, _| true) {
+        let task = self.file_place(TASK);
+        let filter = FileFilter::new(self.directory, self.source, self.report);
+        let files =
+            self.source.below(self.directory, &task, |path, is_directory| !filter.leaves_out(path, is_directory));
+        for file in files {
             let path = source::shown(&file, self.directory);
-            let is_known =
-                ["environment/", "tests/", "solution/", "steps/"].iter().any(|folder| path.starts_with(folder));
-            if path == TASK || path.ends_with("instruction.md") {
-                continue;
-            }
             let place = self.file_place(&path);
-            if path == "README.md" {
-                self.report.mapped(&place);
-            } else if path == "trajectory.json" {
-                self.report.dropped(&place, "write the messages before the instruction as a message list in `input`");
-                continue;
-            } else if !is_known {
-                self.report.dropped(&place, "it is not part of a task");
-                continue;
-            } else if path.contains("solution/") {
-                self.report.approximated(&place, "the solution is kept, nothing runs it");
-            } else if path.contains("/workdir/") {
-                self.report.dropped(&place, "a workspace gets no files between turns");
-                continue;
+            match path.split('/').collect::<Vec<_>>().as_slice() {
+                [TASK | "instruction.md"] | ["steps", _, "instruction.md"] => continue,
+                ["README.md"] => self.report.mapped(&place),
+                ["trajectory.json"] | ["steps", _, "trajectory.json"] => {
+                    let reason = "write the messages before the instruction as a message list in `input`";
+                    self.report.dropped(&place, reason);
+                    continue;
+                }
+                ["steps", _, "workdir", ..] => {
+                    self.report.dropped(&place, "a workspace gets no files between turns");
+                    continue;
+                }
+                ["solution", ..] | ["steps", _, "solution", ..] => {
+                    self.report.approximated(&place, "the solution is kept, nothing runs it");
+                }
+                ["environment" | "tests" | "steps", _, ..] => {}
+                _ => {
+                    self.report.dropped(&place, "it is not part of a task");
+                    continue;
+                }
             }
             match self.source.bytes(&file, &path, &place) {
                 Ok(contents) => {
-                    draft.output.add(format!("harbor/{}/{path}", self.id), contents);
+                    draft.output.add_copy(format!("harbor/{}/{path}", self.id), contents, &file);
                     copied.insert(path);
                 }
                 Err(error) => self.report.dropped(&place, format!("it cannot be read: {}", error.reason())),
@@ -180,9 +192,24 @@ impl<'a> Task<'a> {
         copied
     }
 
-    /// Adds what the Dockerfile copies into the working directory.
-    fn workspace(&mut self, docker: &Dockerfile, draft: &mut SuiteDraft) -> bool {
+    /// Adds what the Dockerfile copies into the working directory; without one, all files of the environment.
+    fn workspace(&mut self, docker: &Dockerfile, files: &BTreeSet<String>, draft: &mut SuiteDraft) -> bool {
         let mut has_files = false;
+        if !files.contains("environment/Dockerfile") && !files.contains(COMPOSE) {
+            for path in files {
+                let Some(below) = path.strip_prefix("environment/") else { continue };
+                let (file, place) = (self.directory.join(path), self.file_place(path));
+                if let Ok(contents) = self.source.bytes(&file, path, &place) {
+                    let target = format!("harbor/{}/workspace/{below}", self.id);
+                    draft.output.add_copy(target, contents, &file);
+                    has_files = true;
+                }
+            }
+        }
+        if !docker.copies.is_empty() && files.contains("environment/.dockerignore") {
+            let reason = "files that it names are in the workspace, if the Dockerfile copies their directory";
+            self.report.different(&self.file_place("environment/.dockerignore"), reason);
+        }
         let dockerfile = self.source.shown(&self.directory.join("environment/Dockerfile"));
         for (written, to, line) in &docker.copies {
             let from = self.directory.join("environment").join(written);
@@ -196,7 +223,8 @@ impl<'a> Task<'a> {
                 let below = file.strip_prefix(&from).unwrap_or(Path::new(""));
                 let target = if below.as_os_str().is_empty() { to.clone() } else { to.join(below) };
                 if let Ok(contents) = self.source.bytes(&file, &reference, &place) {
-                    draft.output.add(Path::new("harbor").join(self.id).join("workspace").join(target), contents);
+                    let target = Path::new("harbor").join(self.id).join("workspace").join(target);
+                    draft.output.add_copy(target, contents, &file);
                     has_files = true;
                 }
             }
@@ -204,31 +232,38 @@ impl<'a> Task<'a> {
         for (instruction, line) in &docker.others {
             self.report.dropped(&Place::new(dockerfile.clone(), *line, instruction.clone()), CONTAINER);
         }
-        let compose = "environment/docker-compose.yaml";
-        if self.directory.join(compose).is_file() {
-            self.report.dropped(&self.file_place(compose), "other services need containers: start them in a hook");
+        if self.directory.join(COMPOSE).is_file() {
+            self.report.dropped(&self.file_place(COMPOSE), "other services need containers: start them in a hook");
         }
         has_files
     }
 
     /// The steps as turns of a conversation.
-    fn turns(&mut self, steps: &[Value], container: &Container<'_>) -> Option<Vec<(String, Value)>> {
+    fn turns(&mut self, steps: &'a [Value], container: &Container<'_>) -> Option<Vec<(String, Value)>> {
         let mut turns = Vec::new();
         for (index, step) in steps.iter().enumerate() {
             let place = self.file.below(step.position.line, &format!("steps[{index}]"));
             let name = step.get("name").and_then(Value::as_text).unwrap_or_default();
             let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
             let own = format!("steps/{name}/tests");
-            let grader = self.grader(&["tests", &own], step, &place, container);
-            for (key, _, at) in place.entries(step) {
+            let grader = self.grader(&["tests", &own], Some((step, &place)), container);
+            for (key, value, at) in place.entries(step) {
                 let (outcome, reason) = match key {
                     "name" | "verifier" => MAPPED,
-                    "agent" => (Outcome::Approximated, "the longest time limit of a step is that of every turn"),
+                    "agent" => {
+                        for (key, value, at) in at.entries(value) {
+                            let (outcome, reason) = settings::setting("agent", key, value);
+                            self.report.add(&at, outcome, reason);
+                        }
+                        (Outcome::Approximated, "the longest time limit of a step is that of every turn")
+                    }
+                    _ if is_empty(value) => MAPPED,
                     "min_reward" => {
                         (Outcome::Different, "the threshold of the case decides whether the next turn follows")
                     }
                     "artifacts" => (Outcome::Dropped, "the changes of the workspace are recorded"),
-                    _ => (Outcome::Dropped, "a turn has no such setting"),
+                    "healthcheck" => (Outcome::Dropped, CONTAINER),
+                    _ => (Outcome::Dropped, NO_KEY),
                 };
                 self.report.add(&at, outcome, reason);
             }
@@ -258,26 +293,6 @@ impl<'a> Task<'a> {
         all.filter_map(|of| of.get("agent")?.get("timeout_sec")?.as_number()).reduce(f64::max).map(number)
     }
 
-    /// Reports every key that is not one of a verifier or a step.
-    fn settings(&mut self) {
-        for (table, value, place) in self.file.entries(self.document) {
-            let (outcome, reason) = match (table, &value.data) {
-                ("schema_version" | "version" | "steps" | "verifier" | "multi_step_reward_strategy", _) => MAPPED,
-                ("task" | "metadata" | "agent" | "environment" | "solution", Data::Mapping(_)) => {
-                    for (key, value, place) in place.entries(value) {
-                        let (outcome, reason) = setting(table, key, value);
-                        self.report.add(&place, outcome, reason);
-                    }
-                    continue;
-                }
-                ("artifacts", _) if is_empty(value) => MAPPED,
-                ("artifacts", _) => (Outcome::Dropped, "the changes of the workspace are recorded"),
-                _ => (Outcome::Dropped, "a case has no such setting"),
-            };
-            self.report.add(&place, outcome, reason);
-        }
-    }
-
     /// Free-form metadata, with what `[task]` says under `task`.
     fn metadata(&self) -> Option<(String, Value)> {
         let table = |name: &str| self.document.get(name).map(Value::entries).unwrap_or_default();
@@ -290,26 +305,6 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What becomes of a key of a table that has no keys of verifiers and steps.
-fn setting(table: &str, key: &str, value: &Value) -> (Outcome, &'static str) {
-    match (table, key) {
-        ("task" | "metadata", _) | ("agent", "timeout_sec") | ("environment", "workdir") => MAPPED,
-        ("environment", "docker_image") => (Outcome::Approximated, "only the verifier runs in it"),
-        ("environment", "os") if value.as_text() == Some("linux") => MAPPED,
-        ("environment", "build_timeout_sec") => {
-            (Outcome::Approximated, "the time limit of the grader includes the build")
-        }
-        // What is empty says nothing.
-        _ if is_empty(value) => MAPPED,
-        ("environment", "mcp_servers") => {
-            (Outcome::Dropped, "start servers in a hook, and tell the agent where they are")
-        }
-        ("environment", "skills_dir") => (Outcome::Dropped, "give skills to the agent itself"),
-        ("solution", _) => (Outcome::Dropped, "nothing runs the solution"),
-        _ => (Outcome::Dropped, CONTAINER),
-    }
-}
-
 /// The instruction without the comments at its start that mark it as part of a benchmark: Harbor does not show them to agents.
 fn without_canary(text: &str) -> String {
     let is_canary = |line: &&str| {
@@ -318,10 +313,6 @@ fn without_canary(text: &str) -> String {
     };
     let rest: Vec<&str> = text.split('\n').skip_while(is_canary).skip_while(|line| line.trim().is_empty()).collect();
     rest.join("\n")
-}
-
-fn is_empty(value: &Value) -> bool {
-    [Data::Null, Data::List(Vec::new()), Data::Mapping(Vec::new())].contains(&value.data)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ echo noise of the verifier
 "#;
 
 /// What the grader prints with this `docker`; `None`: there is none.
-fn graded(docker: Option<&str>) -> Value {
+fn graded(docker: Option<&str>, env: &Value) -> Value {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
     for (file, text) in [
@@ -46,13 +46,12 @@ fn graded(docker: Option<&str>) -> Value {
         let path = std::env::var_os("PATH").unwrap();
         std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file()).unwrap()
     };
-    for program in ["sh", "cp"] {
-        std::os::unix::fs::symlink(which(program), programs.join(program)).unwrap();
-    }
+    std::os::unix::fs::symlink(which("sh"), programs.join("sh")).unwrap();
     if let Some(script) = docker {
         make_program(&programs.join("docker"), script);
     }
-    let config = json!({"task": format!("harbor/{id}"), "tests": [format!("harbor/{id}/tests")], "workdir": "/app"});
+    let config =
+        json!({"task": format!("harbor/{id}"), "tests": [format!("harbor/{id}/tests")], "workdir": "/app", "env": env});
     let input = json!({"workspace_path": root.display().to_string(), "config": config});
     // What PATH finds may be a program that looks for Python itself.
     let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
@@ -78,7 +77,7 @@ fn make_program(path: &Path, script: &str) {
 
 /// What the grader prints if the verifier is this script.
 fn verified(verifier: &str) -> Value {
-    graded(Some(&format!("{DOCKER}{verifier}\n")))
+    graded(Some(&format!("{DOCKER}{verifier}\n")), &json!({}))
 }
 
 #[needs(python)]
@@ -88,9 +87,9 @@ fn a_verifier_without_a_reward_is_an_error() {
         assert_eq!(result.as_object().map(|result| result.len()), Some(1), "{result}");
         result["error"].as_str().unwrap().to_owned()
     };
-    assert!(error(graded(None)).contains("'docker'"));
+    assert!(error(graded(None, &json!({}))).contains("'docker'"));
     let down = "#!/bin/sh\necho Cannot connect to the Docker daemon >&2\nexit 1\n";
-    assert!(error(graded(Some(down))).ends_with("(exit status 1): Cannot connect to the Docker daemon"));
+    assert!(error(graded(Some(down), &json!({}))).ends_with("(exit status 1): Cannot connect to the Docker daemon"));
     for (verifier, problem) in [
         ("exit 125", "the verifier wrote no reward (exit status 125)"),
         ("exit 0", "the verifier wrote no reward (exit status 0)"),
@@ -103,11 +102,13 @@ fn a_verifier_without_a_reward_is_an_error() {
         ("echo 85 > $LOGS/verifier/reward.txt", "the reward is 85.0, not a number from 0 to 1"),
         ("echo -0.5 > $LOGS/verifier/reward.txt", "the reward is -0.5, not a number from 0 to 1"),
         ("echo '{' > $LOGS/verifier/reward.json", "reward.json holds '{', not a reward"),
-        ("echo '{}' > $LOGS/verifier/reward.json", "reward.json holds '{}': rewards have to be numbers"),
-        ("echo '{\"reward\": true}' > $LOGS/verifier/reward.json", "rewards have to be numbers"),
+        ("echo '{}' > $LOGS/verifier/reward.json", "reward.json holds '{}': it has to be an object with rewards"),
+        ("echo 1 > $LOGS/verifier/reward.json", "it has to be an object with rewards"),
+        ("echo 1 > $LOGS/verifier/reward.txt; : > $LOGS/verifier/reward.json", "reward.json holds '', not a reward"),
         ("echo '{\"reward\": \"1\"}' > $LOGS/verifier/reward.json", "rewards have to be numbers"),
-        ("echo '[1]' > $LOGS/verifier/reward.json", "rewards have to be numbers"),
-        ("echo null > $LOGS/verifier/reward.json", "rewards have to be numbers"),
+        ("echo '{\"reward\": 1e309}' > $LOGS/verifier/reward.json", "rewards have to be numbers"),
+        ("echo '[1]' > $LOGS/verifier/reward.json", "it has to be an object with rewards"),
+        ("echo null > $LOGS/verifier/reward.json", "it has to be an object with rewards"),
     ] {
         let error = error(verified(verifier));
         assert!(error.contains(problem), "{verifier}: {error}");
@@ -123,7 +124,35 @@ fn a_reward_is_the_score_also_if_the_verifier_fails() {
         ("echo 1 > $LOGS/verifier/reward.txt; exit 1", 1.0),
         ("echo '{\"reward\": 0.25, \"tests\": 12}' > $LOGS/verifier/reward.json", 0.25),
         ("echo '{\"a\": 1, \"b\": 0}' > $LOGS/verifier/reward.json", 0.5),
+        ("echo '{\"reward\": true}' > $LOGS/verifier/reward.json", 1.0),
+        ("echo 1 > $LOGS/verifier/reward.txt; echo '{\"reward\": 0}' > $LOGS/verifier/reward.json", 0.0),
     ] {
         assert_eq!(verified(verifier)["score"].as_f64(), Some(score), "{verifier}");
     }
+}
+
+#[needs(python)]
+#[test]
+fn variables_are_those_of_this_machine() {
+    // Writes the reward 1 if the container gets these variables.
+    let docker = format!(
+        "{DOCKER}case \"$*\" in *\"-e A=from-default -e B=$HOME -e C=x ${{HOME}}\"*) echo 1 ;; *) echo 0 ;; esac > $LOGS/verifier/reward.txt\n"
+    );
+    let env = json!({"A": "${EVALSUITE_TEST_UNSET:-from-default}", "B": "${HOME}", "C": "x ${HOME}"});
+    let docker = docker.replace("-e C=x ${HOME}", "-e C=x \\${HOME}");
+    assert_eq!(graded(Some(&docker), &env)["score"], 1.0, "{docker}");
+    let unset = graded(Some("#!/bin/sh\nexit 9\n"), &json!({"KEY": "${EVALSUITE_TEST_UNSET}"}));
+    let problem = "the verifier needs the environment variable `EVALSUITE_TEST_UNSET` for `KEY`: set it";
+    assert_eq!(unset["error"], problem);
+}
+
+#[needs(python)]
+#[test]
+fn the_script_is_executed_as_harbor_executes_it() {
+    let command = "--entrypoint bash image -c (/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1";
+    let script = format!(
+        "{DOCKER}for word; do\n  case \"$word\" in *:/tests) TESTS=${{word%:/tests}} ;; esac\ndone\n\
+         case \"$*\" in *'{command}') test -x $TESTS/test.sh && echo 1 > $LOGS/verifier/reward.txt ;; esac\n"
+    );
+    assert_eq!(graded(Some(&script), &json!({}))["score"], 1.0);
 }

@@ -1,9 +1,13 @@
-//! The front matter of `SKILL.md`.
+//! The front matter of `SKILL.md`, read as `skills-ref` 0.1.1 reads it: all scalars are text. What that refuses is at least a warning.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use evalsuite_schema::Skill;
 use evalsuite_schema::keys::Keys;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
@@ -15,6 +19,9 @@ use crate::source::{FileId, Position, Span};
 
 /// The line before and after the front matter.
 const FENCE: &str = "---";
+
+/// The keys of the specification.
+const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
 const LONGEST_NAME: usize = 64;
 
@@ -39,9 +46,10 @@ fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     let name = fields.require("name", d).and_then(|entry| name(&entry.value, scope, d));
     let description = fields
         .require("description", d)
-        .and_then(|entry| fields::short_text(&entry.value, "`description`", LONGEST_DESCRIPTION, d));
+        .and_then(|entry| fields::short_text(&entry.value, "`description`", LONGEST_DESCRIPTION, d))
+        .map(|description| description.trim().to_owned());
     if let Some(entry) = fields.get("compatibility") {
-        fields::short_text(&entry.value, "`compatibility`", LONGEST_COMPATIBILITY, d);
+        compatibility(&entry.value, d);
     }
     if let Some(entry) = fields.get("metadata") {
         metadata(&entry.value, d);
@@ -51,12 +59,24 @@ fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     }
     let written: Option<Skill> = fields.parts(scope, d).into_value_of_rest();
     fields.finish(d);
+    for entry in root.as_mapping().unwrap_or_default() {
+        let is_extension = entry.key.starts_with("x-") || Skill::TABLE.keys.iter().any(|key| key.name == entry.key);
+        if is_extension && !KEYS.contains(&entry.key.as_str()) {
+            let message =
+                format!("`{}` is an extension, which the reference reader of Agent Skills refuses", entry.key);
+            d.report(Code::UnportableSkill, entry.key_span, message, "write it below `metadata`, if no agent reads it");
+        }
+    }
     Some(SkillFile { name, description, license: written.and_then(|written| written.license) })
 }
 
 /// The tree of the front matter, whose places are those in the file.
 fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
     let (file, text) = read::read_text(path, scope.files, d)?;
+    if has_byte_order_mark(path) {
+        let message = "the file starts with a byte order mark, which the reference reader of Agent Skills refuses";
+        d.report(Code::UnportableSkill, first_line(file), message, "save the file as UTF-8 without it");
+    }
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else {
         let help = "start the file with a line `---`, then `name: …`, `description: …` and another line `---`";
@@ -65,9 +85,19 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
     // A line without content in place of the first: the lines below keep their places.
     let mut yaml = " ".repeat(FENCE.len());
     yaml.push_str(&first[FENCE.len()..]);
-    for line in lines {
+    let mut early_ends = Vec::new();
+    for (line, number) in lines.zip(2..) {
         if is_fence(line) {
-            return read::parse_yaml(file, &yaml, d);
+            let message = "`---` in a line of the front matter, where it ends for the reference reader of Agent Skills";
+            for place in early_ends {
+                let span = Span::new(file, place, Position { column: place.column + 3, ..place });
+                d.report(Code::UnportableSkill, span, message, "write other characters, such as `–`");
+            }
+            return read::parse_texts(file, &yaml, d);
+        }
+        if let Some((before, _)) = line.split_once(FENCE) {
+            let column = u32::try_from(before.chars().count()).unwrap_or_default() + 1;
+            early_ends.push(Position { line: number, column });
         }
         yaml.push_str(line);
     }
@@ -79,6 +109,11 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == FENCE
 }
 
+fn has_byte_order_mark(path: &Path) -> bool {
+    let mut start = [0; 3];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
+}
+
 fn first_line(file: FileId) -> Span {
     let end = Position { column: 1 + 3, ..Position::START };
     Span::new(file, Position::START, end)
@@ -86,14 +121,16 @@ fn first_line(file: FileId) -> Span {
 
 /// The name, which is that of the directory.
 fn name(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<String> {
-    let name = fields::string(node, "`name`", d)?;
+    let name = fields::string(node, "`name`", d)?.trim().to_owned();
     let directory = paths::file_name(&scope.roots.suite_root);
-    let is_allowed = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
-    let reason = if name.is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_allowed) {
-        format!("which is not 1 to {LONGEST_NAME} characters out of a-z, 0-9 and `-`")
+    let composed: String = name.nfkc().collect();
+    let is_valid =
+        composed == composed.to_lowercase() && composed.chars().all(|letter| is_alphanumeric(letter) || letter == '-');
+    let reason = if composed.is_empty() || composed.chars().count() > LONGEST_NAME || !is_valid {
+        format!("which is not 1 to {LONGEST_NAME} lowercase letters, digits and `-`")
     } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
         "which has a `-` at an end or next to another".to_owned()
-    } else if name != directory {
+    } else if composed != directory.nfkc().collect::<String>() {
         let message = format!("`name` is `{name}`, but the directory of the skill is `{directory}`");
         // A clone may have any name.
         let (code, help) = if scope.roots.suite_root.join(".git").exists() {
@@ -111,16 +148,33 @@ fn name(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<String> {
     fields::reject(Code::InvalidSuiteName, node.span, message, format!("write `{}`", proposal(&name)), d)
 }
 
+/// Whether Python's `str.isalnum` accepts the character: a letter or a number, but no mark and no letter in a black circle or square.
+fn is_alphanumeric(character: char) -> bool {
+    character.is_alphanumeric()
+        && !is_combining_mark(character)
+        && !matches!(character, '\u{24B6}'..='\u{24E9}' | '\u{1F130}'..='\u{1F149}' | '\u{1F150}'..='\u{1F169}' | '\u{1F170}'..='\u{1F189}')
+}
+
 /// A name that is valid.
 fn proposal(name: &str) -> String {
     let lower = name.to_lowercase();
-    let words = lower.split(|character: char| !character.is_ascii_lowercase() && !character.is_ascii_digit());
+    let words = lower.split(|character: char| !is_alphanumeric(character));
     let proposal = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     let proposal: String = proposal.chars().take(LONGEST_NAME).collect();
     if proposal.is_empty() { "my-skill".to_owned() } else { proposal.trim_matches('-').to_owned() }
 }
 
+fn compatibility(node: &Node, d: &mut Diagnostics) {
+    if node.as_str().is_none_or(|text| !text.trim().is_empty()) {
+        fields::short_text(node, "`compatibility`", LONGEST_COMPATIBILITY, d);
+    }
+}
+
 fn metadata(node: &Node, d: &mut Diagnostics) {
+    // A key without a value is empty text.
+    if node.as_str() == Some("") {
+        return;
+    }
     if fields::object(node, "`metadata`", d).is_some() {
         for entry in node.as_mapping().unwrap_or_default() {
             fields::string(&entry.value, &format!("`metadata.{}`", entry.key), d);

@@ -201,7 +201,7 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
     skill_problems(
         "---\nname: PDF Forms\ndescription: x\n---\n",
         &[
-            "SKILL.md:2:7 E032 `name` is `PDF Forms`, which is not 1 to 64 characters out of a-z, 0-9 and `-`; write `pdf-forms`",
+            "SKILL.md:2:7 E032 `name` is `PDF Forms`, which is not 1 to 64 lowercase letters, digits and `-`; write `pdf-forms`",
         ],
     );
     skill_problems(
@@ -224,16 +224,97 @@ fn problems_of_the_front_matter_are_reported_at_their_lines() {
         ],
     );
     skill_problems(
-        "---\nname: pdf-forms\ndescription: x\nmetadata: {version: 1.0}\nallowed-tools: 5\n---\n",
-        &[
-            "SKILL.md:4:21 E020 `metadata.version` must be text, found a number; quote it: \"1.0\"",
-            "SKILL.md:5:16 E020 `allowed-tools` must be text or a list of texts, found a number; write text or a list of texts",
-        ],
-    );
-    skill_problems("---\nname: pdf-forms\ndescription: x\nallowed-tools: [Read]\nmodel: opus\nhooks: {}\n---\n", &[]);
-    skill_problems(
         "---\nname: pdf-forms\ndescription: Use when: always\n---\n",
         &["SKILL.md:3:14 E003 text without quotes cannot contain `: `; quote it: `\"Use when: always\"`"],
+    );
+}
+
+#[test]
+fn scalars_of_the_front_matter_are_text() {
+    let skill = "---\nname: 123\ndescription: 2024-01-01\nlicense: 1.10\ncompatibility: ~\nmetadata:\n  version: 1.10\n  \
+                 draft: true\n  empty:\nallowed-tools: 5\n---\n";
+    let (package, _) =
+        loaded_from("skills/pdf-forms", skill, r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#);
+    std::fs::rename(package.path().join("skills/pdf-forms"), package.path().join("skills/123")).unwrap();
+    let loaded = load(&Request::new("skills/123", package.path()));
+    assert_eq!(lines(&loaded), Vec::<String>::new());
+    let suite = loaded.suite.unwrap().suite;
+    assert_eq!((suite.name.as_str(), suite.description.as_deref()), ("123", Some("2024-01-01")));
+    assert_eq!(suite.license.as_deref(), Some("1.10"));
+}
+
+#[test]
+fn a_name_has_lowercase_letters_of_any_script() {
+    let evals = r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
+    for (name, is_valid) in [
+        ("café", true),
+        ("навык-2", true),
+        ("技能", true),
+        ("cafe\u{301}", true),
+        ("Навык", false),
+        ("ab_c", false),
+        ("कि", false),
+        ("\u{1F150}", false),
+    ] {
+        let (package, _) = loaded_from("skills/pdf-forms", &SKILL.replace("pdf-forms", name), evals);
+        std::fs::rename(package.path().join("skills/pdf-forms"), package.path().join("skills").join(name)).unwrap();
+        let loaded = load(&Request::new(format!("skills/{name}"), package.path()));
+        let codes: Vec<&str> = loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect();
+        assert_eq!(codes, if is_valid { vec![] } else { vec!["E032"] }, "{name}");
+    }
+}
+
+#[test]
+fn what_the_reference_reader_refuses_is_a_warning() {
+    let refuses = "which the reference reader of Agent Skills refuses";
+    for (line, expected) in [
+        ("allowed-tools: [Read]", format!("4:16 W037 a list in brackets, {refuses}; write each element on a line of its own, after `- `")),
+        ("metadata: {a: b}", format!("4:11 W037 a mapping in braces, {refuses}; write each key on a line of its own, indented")),
+        ("license: &a MIT", format!("4:13 W037 an anchor, {refuses}; write the value where it is used")),
+        ("license: !!str MIT", format!("4:10 W037 a tag, {refuses}; delete it: every value is text")),
+        ("model: opus", format!("4:1 W037 `model` is an extension, {refuses}; write it below `metadata`, if no agent reads it")),
+        (
+            "license: a --- b",
+            "4:12 W037 `---` in a line of the front matter, where it ends for the reference reader of Agent Skills; write other \
+             characters, such as `–`"
+                .to_owned(),
+        ),
+    ] {
+        let skill = format!("---\nname: pdf-forms\ndescription: x\n{line}\n---\n");
+        skill_problems(&skill, &[&format!("SKILL.md:{expected}")]);
+    }
+    for (line, place) in [
+        ("license: a\tb", "4:11"),
+        ("license:\tMIT", "4:9"),
+        ("license: MIT\t", "4:13"),
+        ("# a\nlicense: MIT \t# b", "5:14"),
+    ] {
+        let skill = format!("---\nname: pdf-forms\ndescription: x\n{line}\n---\n");
+        skill_problems(&skill, &[&format!("SKILL.md:{place} W037 a tab, {refuses}; write spaces, or quote the text")]);
+    }
+    skill_problems("---\nname: pdf-forms\ndescription: \"a\tb\" # c\td\nlicense: |\n  a\tb\t\n---\n", &[]);
+    skill_problems(
+        "---\nname: pdf-forms\ndescription: <<\nx-own: 1\n---\n",
+        &[
+            &format!("SKILL.md:3:14 W037 this value, {refuses}; quote it"),
+            &format!(
+                "SKILL.md:4:1 W037 `x-own` is an extension, {refuses}; write it below `metadata`, if no agent reads it"
+            ),
+        ],
+    );
+    let blank = "`description` is blank; write a value or delete the key";
+    skill_problems("---\nname: pdf-forms\ndescription: # c\n---\n", &[&format!("SKILL.md:3:12 E022 {blank}")]);
+    let alias = "---\nname: pdf-forms\ndescription: &a x\nlicense: *a\n---\n";
+    let alias_problems = [
+        format!("SKILL.md:3:17 W037 an anchor, {refuses}; write the value where it is used"),
+        format!("SKILL.md:4:10 W037 an alias, {refuses}; write the value itself"),
+    ];
+    skill_problems(alias, &alias_problems.each_ref().map(String::as_str));
+    skill_problems(
+        &format!("\u{feff}{SKILL}"),
+        &[&format!(
+            "SKILL.md:1:1 W037 the file starts with a byte order mark, {refuses}; save the file as UTF-8 without it"
+        )],
     );
 }
 
@@ -266,7 +347,7 @@ fn the_root_of_a_repository_may_have_another_name_than_its_skill() {
 fn evals_are_not_compared_with_a_name_that_is_wrong() {
     let evals = r#"{"skill_name": "PDF", "evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#;
     let skill = SKILL.replace("pdf-forms", "PDF");
-    let message = "`name` is `PDF`, which is not 1 to 64 characters out of a-z, 0-9 and `-`";
+    let message = "`name` is `PDF`, which is not 1 to 64 lowercase letters, digits and `-`";
     problems(&skill, evals, &[&format!("SKILL.md:2:7 E032 {message}; write `pdf`")]);
 }
 

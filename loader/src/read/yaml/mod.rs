@@ -5,6 +5,7 @@ mod escape;
 mod merge;
 mod other_notations;
 pub(super) mod scalar;
+mod strict;
 mod syntax_error;
 mod text_offset;
 mod tree;
@@ -24,11 +25,20 @@ use crate::source::{FileId, Span};
 /// hold. Repeated keys (the first stays), merge keys that cannot be merged (left out) and a second document (left out) are
 /// reported as well, but what is left can be checked.
 pub(crate) fn parse_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    parse(file, text, false, d)
+}
+
+/// The same for YAML whose scalars are all text, as those of StrictYAML. What StrictYAML refuses is a warning.
+pub(crate) fn parse_texts(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    parse(file, text, true, d)
+}
+
+fn parse(file: FileId, text: &str, is_strict: bool, d: &mut Diagnostics) -> Option<Node> {
     let parser = |levels| {
         let options = options! { emit_comments: false, flow_nesting_limit: levels };
         Parser::new_from_str_with_options(text, options)
     };
-    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, d));
+    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, is_strict, d));
     let problem = loop {
         match events.next_event() {
             Some(Ok((Event::StreamEnd, _))) | None => {

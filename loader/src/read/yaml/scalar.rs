@@ -33,7 +33,7 @@ pub(super) fn core_name(tag: &Tag) -> Option<Cow<'_, str>> {
     tag.suffix_in_namespace("tag:yaml.org,2002:")
 }
 
-fn string(text: Cow<'_, str>) -> Data {
+pub(super) fn string(text: Cow<'_, str>) -> Data {
     let mut text = text.into_owned();
     // The scanner reserves room for a long text.
     text.shrink_to_fit();

@@ -18,7 +18,9 @@ type Result<T = ()> = std::result::Result<T, Diagnostic>;
 pub(super) struct Tree<'a, 't> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
-    d: &'a mut Diagnostics,
+    /// Whether every scalar is text, and what StrictYAML refuses is reported.
+    is_strict: bool,
+    pub(super) d: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
     pub(super) root: Option<Node>,
@@ -48,10 +50,11 @@ enum Contents {
 }
 
 impl<'a, 't> Tree<'a, 't> {
-    pub(super) fn new(file: FileId, text: &'t str, d: &'a mut Diagnostics) -> Self {
+    pub(super) fn new(file: FileId, text: &'t str, is_strict: bool, d: &'a mut Diagnostics) -> Self {
         Self {
             file,
             text,
+            is_strict,
             d,
             open: Vec::new(),
             root: None,
@@ -73,6 +76,11 @@ impl<'a, 't> Tree<'a, 't> {
         self.open.iter().rev().find(|open| open.is_flow).map(|open| open.start)
     }
 
+    /// Whether what comes next is in brackets.
+    pub(super) fn is_in_brackets(&self) -> bool {
+        self.open.last().is_some_and(|open| open.is_flow)
+    }
+
     /// How many collections without brackets are open.
     pub(super) fn depth_without_brackets(&self) -> usize {
         self.open.iter().filter(|open| !open.is_flow).count()
@@ -87,10 +95,17 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     pub(super) fn accept(&mut self, event: Event<'_>, at: Marks) -> Result {
+        if self.is_strict {
+            self.check_strict(&event, at);
+        }
         self.seen = offset(at.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
+                let is_merge = !self.is_strict
+                    && style == ScalarStyle::Plain
+                    && tag.is_none()
+                    && text == merge::KEY
+                    && self.expects_key();
                 let node = self.scalar(text, style, tag.as_deref(), at)?;
                 self.place(node, anchor, is_merge)
             }
@@ -107,7 +122,7 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    fn span(&self, start: Position, end: Position) -> Span {
+    pub(super) fn span(&self, start: Position, end: Position) -> Span {
         Span::new(self.file, start, end)
     }
 
@@ -131,7 +146,15 @@ impl<'a, 't> Tree<'a, 't> {
         if self.is_indented_less(start) {
             return Err(syntax_error::indented_less(self.character(start)));
         }
-        let data = match scalar::resolve(text, style, tag) {
+        let value = match self.is_strict {
+            // The parser has `~` where nothing is written.
+            true if style == ScalarStyle::Plain && at.slice(self.text).is_none_or(str::is_empty) => {
+                Ok(Data::String(String::new()))
+            }
+            true => Ok(scalar::string(text)),
+            false => scalar::resolve(text, style, tag),
+        };
+        let data = match value {
             Ok(data) => data,
             Err(Problem::NotFinite) => {
                 let problem = Diagnostic::new(Code::WrongType, "the number is not finite");
@@ -195,7 +218,7 @@ impl<'a, 't> Tree<'a, 't> {
         position_after(block, pos(at.start))
     }
 
-    fn expects_key(&self) -> bool {
+    pub(super) fn expects_key(&self) -> bool {
         matches!(self.open.last(), Some(OpenCollection { contents: Contents::Mapping { key: None, .. }, .. }))
     }
 
@@ -216,7 +239,7 @@ impl<'a, 't> Tree<'a, 't> {
         if self.expects_key() {
             return Err(syntax_error::complex_key(place));
         }
-        if let Some(tag) = tag.and_then(scalar::core_name)
+        if let Some(tag) = tag.filter(|_| !self.is_strict).and_then(scalar::core_name)
             && tag != if is_sequence { "seq" } else { "map" }
         {
             return Err(syntax_error::unsupported_tag(place, &format!("!!{tag}")));

@@ -19,7 +19,7 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     skills(breaks);
 }
 
-/// A skill with evals of another one.
+/// A skill with evals of another one, and one that other readers refuse.
 fn skills(breaks: &mut Breaks<'_>) {
     let path = breaks.project.inside("_shared/pdf-forms");
     let (skill, evals) = (format!("{path}/SKILL.md"), format!("{path}/evals/evals.json"));
@@ -29,6 +29,14 @@ fn skills(breaks: &mut Breaks<'_>) {
         project.add_text(&evals, text);
         project.entry.clone_from(&path);
         vec![Expected { code: Code::SkillNameMismatch, file: evals.clone(), place: Place::Text(1, 16) }]
+    });
+    let path = breaks.project.inside("_shared/pdf-forms");
+    let (skill, evals) = (format!("{path}/SKILL.md"), format!("{path}/evals/evals.json"));
+    breaks.push(Code::UnportableSkill, "an extension in a skill", vec![skill.clone()], move |project| {
+        project.add_text(&skill, "---\nname: pdf-forms\ndescription: Fills in forms.\nmodel: opus\n---\n");
+        project.add_text(&evals, r#"{"evals": [{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}]}"#);
+        project.entry.clone_from(&path);
+        vec![Expected { code: Code::UnportableSkill, file: skill.clone(), place: Place::Text(4, 1) }]
     });
 }
 
