@@ -3,8 +3,8 @@
 #
 # Versions: sarif-tools 3.0.5 (PyPI).
 # Behaviour: a tool marks a result with `suppressions` if somebody accepted it, and with `baselineState: absent` if an earlier run had it and
-# this one does not. Both count like new errors in the summary; so `--check error` fails for a file with nothing to do. A
-# result with `kind: pass` is in a fourth class, `none`, even if its rule says `error`.
+# this one does not. Both count like new errors in the summary; so `--check error` fails for a file with nothing to do. A result
+# with `kind: pass` is in a fourth class, `none`, even if its rule says `error`.
 # Seen:
 #   error: 2 (accepted, gone), none: 1 (a pass), exit status 2 of `--check error`
 set -euo pipefail
