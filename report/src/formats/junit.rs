@@ -97,9 +97,10 @@ fn add_case(xml: &mut XmlWriter<'_>, case: &CaseData, class: &str) -> io::Result
         Status::Skipped => Some("skipped"),
     };
     if let Some(element) = element {
+        let text = text(&failure);
         let mut attributes = vec![("message", failure.message)];
         attributes.extend(record.reason.as_ref().map(|reason| ("type", reason.code.as_str().to_owned())));
-        xml.element(element, &attributes, &failure.details)?;
+        xml.element(element, &attributes, &text)?;
     }
     if record.outcome != Status::Skipped {
         // The status of a case that did not pass is that of its first trial with the same outcome.
@@ -125,12 +126,22 @@ fn add_rerun(xml: &mut XmlWriter<'_>, trial: &TrialData, is_flaky: bool) -> io::
         (false, true) => "rerunError",
         (false, false) => "rerunFailure",
     };
+    let text = text(&failure);
     let attributes = [
         ("time", seconds([trial])),
         ("message", failure.message),
         ("type", format!("trial {}", trial.record.trial + 1)),
     ];
-    xml.element(element, &attributes, &failure.details)
+    xml.element(element, &attributes, &text)
+}
+
+/// The text of an element: the details, after the message if they do not begin with the grader that it is about. Never empty: GitLab shows
+/// the text in place of the message, and some readers expect one.
+fn text(failure: &FailureText) -> String {
+    let FailureText { message, details, .. } = failure;
+    let is_explained = message.split_once(": ").is_some_and(|(grader, _)| details.starts_with(&format!("{grader}  ")));
+    let parts = [message.as_str(), details.as_str()];
+    parts[usize::from(is_explained)..].join("\n").trim_end().to_owned()
 }
 
 /// The time of trials in seconds, without what comes before the agent is called and after it is graded: workspaces, repositories and hooks.

@@ -232,6 +232,36 @@ fn a_trial_is_in_junit_once_whatever_decided_its_case() {
     }
 }
 
+/// GitLab shows the text in place of the message; the reader for Jest of dorny/test-reporter needs one.
+#[test]
+fn every_result_in_junit_has_a_text_with_its_reason() {
+    let (_output, mut run) = run(|run| (run.skill, run.hostile) = (0.5, None));
+    let case = &mut run.suites[0].cases[0];
+    case.record.outcome = Status::Error;
+    case.trials[0].record.outcome = Status::Error;
+    case.trials[0].record.answer = Some("Half an answer".to_owned());
+    case.trials[0].record.graders.clear();
+    case.trials[0].record.reason = Some(Reason::new(Stage::Grading, ReasonCode::JudgeError, "no reply of the judge"));
+    let xml = in_format("junit", &run);
+    let mut elements = 0;
+    for kind in ["failure", "error", "skipped", "flakyFailure", "flakyError", "rerunFailure", "rerunError"] {
+        for element in xml.split(&format!("<{kind} ")).skip(1) {
+            let (tag, rest) = element.split_once('>').expect("the end of a tag");
+            let message = attribute(&format!("< {tag}>"), "message").expect("a message").replace("&quot;", "\"");
+            let text = rest.split_once("</").expect("a text").0;
+            let (grader, said) = message.split_once(": ").unwrap_or(("", &message));
+            assert!(!tag.ends_with('/') && !text.trim().is_empty(), "{kind}: {tag}");
+            assert!(
+                text.starts_with(&message) || text.starts_with(grader) && text.contains(said),
+                "{kind}: {tag}>{text}"
+            );
+            elements += 1;
+        }
+    }
+    assert!(elements > 40, "{elements}");
+    assert!(xml.contains(">no reply of the judge\nanswer: Half an answer</error>"), "{xml}");
+}
+
 #[test]
 fn a_passed_case_with_a_broken_trial_is_flaky_in_every_format() {
     let (_output, mut run) = run(|run| run.hostile = None);

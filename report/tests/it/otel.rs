@@ -156,6 +156,28 @@ fn graders_are_evaluation_results_at_the_span_of_the_agent() {
 }
 
 #[test]
+fn the_span_of_a_trial_that_did_not_pass_is_an_error_and_its_graders_have_their_labels() {
+    let (_output, run) = run();
+    let trials = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.trials);
+    let mut seen = HashSet::new();
+    for (spans, trial) in traces(&written(&run).0).iter().zip(trials) {
+        let status = spans[0].status.clone().unwrap_or_default();
+        let failed = matches!(trial.record.outcome, Status::Failed | Status::Error);
+        assert_eq!((status.code == 2, !status.message.is_empty()), (failed, failed), "{:?}", trial.record.outcome);
+        seen.insert(trial.record.outcome.as_str());
+        for (span, grader) in spans.iter().filter(|span| span.name.starts_with("grade ")).zip(&trial.record.graders) {
+            let fields = attributes(&span.attributes);
+            assert_eq!(fields["gen_ai.evaluation.name"], text(&grader.name));
+            if let Some(verdict) = grader.verdict {
+                let label = if verdict.is_pass() { "pass" } else { "fail" };
+                assert_eq!(fields["gen_ai.evaluation.score.label"], text(label));
+            }
+        }
+    }
+    assert!(seen.contains("passed") && seen.contains("failed"), "{seen:?}");
+}
+
+#[test]
 fn a_second_export_equals_the_first() {
     let (_output, run) = run();
     assert_eq!(written(&run), written(&run));

@@ -26,7 +26,8 @@ pub(super) fn sample(model: &str, case_id: &str, trial: &TrialData, files: &Tria
         "id": case_id,
         "epoch": record.trial + 1,
         "input": sample_input(&asked),
-        "target": "",
+        // Not an empty text, which Inspect's `match` and `includes` find in every answer, even of a trial without one.
+        "target": [],
         "messages": messages(&asked, &steps, record.answer.as_deref()),
         "output": output(record, model),
         "scores": scores,

@@ -1,9 +1,9 @@
 //! What graders found, as events `gen_ai.evaluation.result`.
 
-use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Status, Verdict};
+use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Status};
 use evalsuite_schema::json::{Value, json};
 
-use super::spans::identity;
+use super::spans::{identity, label};
 use super::{Trace, attributes, nanoseconds};
 
 /// Name of the result of the trial.
@@ -67,15 +67,6 @@ fn event(trace: &Trace<'_>, fields: Value, identity: Value, at: u64, failed: boo
         "traceId": trace.id,
         "spanId": trace.evaluated_span(),
     })
-}
-
-fn label(grader: &GraderRecord) -> &'static str {
-    match (grader.state, grader.verdict) {
-        (GraderState::Error, _) => "error",
-        (_, Some(Verdict::Pass)) => "pass",
-        (_, Some(Verdict::Fail)) => "fail",
-        (_, None) => "undecided",
-    }
 }
 
 /// What went wrong, else what the grader says, else its first failed assertion.

@@ -1,10 +1,11 @@
 //! The spans of a trial, by OpenTelemetry's conventions for generative AI.
 
-use evalsuite_records::record::{GraderRecord, GraderState, Stage, Status, TrialRecord};
+use evalsuite_records::record::{GraderRecord, GraderState, Stage, Status, TrialRecord, Verdict};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Value, json};
 
 use super::{Trace, add_usage, attributes, nanoseconds};
+use crate::failure_text::FailureText;
 use crate::formats::input::input_messages;
 use crate::formats::steps::{Call, Step};
 use crate::formats::timeline::Interval;
@@ -44,8 +45,13 @@ pub(super) fn spans(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -
     let parent = if has_grading { "grading" } else { TRIAL };
     for (index, (grader, interval)) in record.graders.iter().zip(&trace.timeline.graders).enumerate() {
         let name = format!("grader {index}");
-        let fields =
-            json!({ "evalsuite.grader.type": grader.grader_type, "evalsuite.location": grader.location.to_string() });
+        let fields = json!({
+            "evalsuite.grader.type": grader.grader_type,
+            "evalsuite.location": grader.location.to_string(),
+            "gen_ai.evaluation.name": grader.name,
+            "gen_ai.evaluation.score.value": grader.value,
+            "gen_ai.evaluation.score.label": label(grader),
+        });
         let error = (grader.state == GraderState::Error).then(|| grader.error.as_deref().unwrap_or_default());
         let shown = format!("grade {}", grader.name);
         spans.push(span(trace, [&name, parent], INTERNAL, &shown, *interval, fields, error));
@@ -93,9 +99,10 @@ fn trial_span(trace: &Trace<'_>) -> Value {
     fields["evalsuite.tags"] = record.tags.clone().into();
     fields["evalsuite.bucket"] = record.failure_bucket.clone().into();
     let name = format!("{} {}", record.suite, record.case_id);
-    let reason = record.reason.as_ref().map_or("", |reason| reason.message.as_str());
-    let error = (record.outcome == Status::Error).then_some(reason);
-    let mut span = span(trace, [TRIAL, ""], INTERNAL, &name, trace.timeline.trial, fields, error);
+    // Readers show spans whose status is not an error alike, whatever their attributes say.
+    let did_not_pass = matches!(record.outcome, Status::Failed | Status::Error);
+    let error = did_not_pass.then(|| FailureText::of_trial(record).message);
+    let mut span = span(trace, [TRIAL, ""], INTERNAL, &name, trace.timeline.trial, fields, error.as_deref());
     span["parentSpanId"] = "".into();
     span
 }
@@ -110,6 +117,15 @@ pub(super) fn identity(record: &TrialRecord) -> Value {
         "evalsuite.threshold": record.threshold,
         "evalsuite.location": record.location.to_string(),
     })
+}
+
+pub(super) fn label(grader: &GraderRecord) -> &'static str {
+    match (grader.state, grader.verdict) {
+        (GraderState::Error, _) => "error",
+        (_, Some(Verdict::Pass)) => "pass",
+        (_, Some(Verdict::Fail)) => "fail",
+        (_, None) => "undecided",
+    }
 }
 
 fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Value {
