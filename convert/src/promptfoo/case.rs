@@ -143,8 +143,9 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
         let command = format!("exit {status}");
         written.push(Value::from(json!({"type": "code-grader", "name": "nothing-is-weighed", "command": command})));
     }
-    if test.threshold.is_some_and(|threshold| threshold > 1.0) {
-        report.different(&test.place, "its threshold is above 1, and 1 here");
+    if !written.is_empty() && test.threshold.is_some_and(|threshold| threshold > 1.0) {
+        report.approximated(&test.place, "its threshold is above 1: no answer passes");
+        written.push(assertions::never_passes());
     }
     let threshold = test.threshold.map(|threshold| threshold.clamp(0.0, 1.0));
     (written, threshold.or_else(|| (every_verdict && has_partial).then_some(0.0)))

@@ -16,7 +16,7 @@ pub(crate) use file::{MAX_TOTAL, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 pub(crate) use yaml::parse_yaml;
 #[cfg(feature = "documents")]
-pub(crate) use yaml::yaml_comments;
+pub(crate) use yaml::{parse_js_yaml, yaml_comments};
 
 /// Collections in collections, at most; the root is the first.
 const MAX_DEPTH: usize = 64;

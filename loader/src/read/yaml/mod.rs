@@ -2,6 +2,8 @@
 
 mod anchors;
 mod escape;
+#[cfg(feature = "documents")]
+mod js_scalar;
 mod merge;
 mod other_notations;
 pub(super) mod scalar;
@@ -24,11 +26,21 @@ use crate::source::{FileId, Span};
 /// hold. Repeated keys (the first stays), merge keys that cannot be merged (left out) and a second document (left out) are
 /// reported as well, but what is left can be checked.
 pub(crate) fn parse_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    parse(file, text, scalar::resolve, d)
+}
+
+/// The same with the values that js-yaml gives to scalars: dates, infinities, and texts for numbers that are too large.
+#[cfg(feature = "documents")]
+pub(crate) fn parse_js_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    parse(file, text, js_scalar::resolve, d)
+}
+
+fn parse(file: FileId, text: &str, resolve: scalar::Resolve, d: &mut Diagnostics) -> Option<Node> {
     let parser = |levels| {
         let options = options! { emit_comments: false, flow_nesting_limit: levels };
         Parser::new_from_str_with_options(text, options)
     };
-    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, d));
+    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, resolve, d));
     let problem = loop {
         match events.next_event() {
             Some(Ok((Event::StreamEnd, _))) | None => {

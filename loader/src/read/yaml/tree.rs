@@ -8,7 +8,7 @@ use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
 use super::{merge, other_notations, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::read::node::{Data, Entry, Node};
+use crate::read::node::{Data, Entry, Foreign, Node};
 use crate::read::{self, MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span, position_after};
 
@@ -18,6 +18,8 @@ type Result<T = ()> = std::result::Result<T, Diagnostic>;
 pub(super) struct Tree<'a, 't> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
+    /// What values scalars have.
+    resolve: scalar::Resolve,
     d: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
@@ -48,9 +50,10 @@ enum Contents {
 }
 
 impl<'a, 't> Tree<'a, 't> {
-    pub(super) fn new(file: FileId, text: &'t str, d: &'a mut Diagnostics) -> Self {
+    pub(super) fn new(file: FileId, text: &'t str, resolve: scalar::Resolve, d: &'a mut Diagnostics) -> Self {
         Self {
             file,
+            resolve,
             text,
             d,
             open: Vec::new(),
@@ -131,7 +134,7 @@ impl<'a, 't> Tree<'a, 't> {
         if self.is_indented_less(start) {
             return Err(syntax_error::indented_less(self.character(start)));
         }
-        let data = match scalar::resolve(text, style, tag) {
+        let data = match (self.resolve)(text, style, tag) {
             Ok(data) => data,
             Err(Problem::NotFinite) => {
                 let problem = Diagnostic::new(Code::WrongType, "the number is not finite");
@@ -332,6 +335,7 @@ fn spell(data: Data) -> Option<String> {
         Data::Null => Some("null".to_owned()),
         Data::Bool(value) => Some(value.to_string()),
         Data::Number(value) => Some(scalar::as_key(&value)),
-        Data::Sequence(_) | Data::Mapping(_) => None,
+        Data::Foreign(Foreign::NotFinite(value)) => Some(scalar::name_of_not_finite(value).to_owned()),
+        Data::Sequence(_) | Data::Mapping(_) | Data::Foreign(Foreign::Date(_)) => None,
     }
 }
