@@ -391,7 +391,10 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     }
     if members.is_empty() {
         context.report.mapped(place);
-        return Ok(None);
+        // Its score is 0.
+        let can_fail = context.scores_decide || threshold.is_some_and(|threshold| threshold > 0.0);
+        let settings = json!({"type": "code-grader", "name": "empty-set", "command": "exit 1"});
+        return Ok(can_fail.then(|| Grader { is_set: true, ..Grader::new(settings) }));
     }
     let is_weighed = members.iter().any(|member| member.weight > 0.0);
     let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
