@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::json::{Number, Object, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 /// Keywords with a schema.
 const WITH_SCHEMA: &[&str] =
@@ -190,11 +190,15 @@ fn note_keyword(key: &str, value: &Json, reasons: &mut BTreeSet<String>) {
 
 /// Whether a value has a number that may not be exact in JavaScript.
 pub(super) fn has_large_number(value: &Json) -> bool {
-    let is_large = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= EXACT);
+    has_number(value, &|number| number.abs() >= EXACT)
+}
+
+/// Whether a value has a number of a kind.
+pub(super) fn has_number(value: &Json, is_one: &dyn Fn(f64) -> bool) -> bool {
     match value {
-        Json::Number(number) => is_large(number),
-        Json::Array(items) => items.iter().any(has_large_number),
-        Json::Object(entries) => entries.values().any(has_large_number),
+        Json::Number(number) => number.as_f64().is_some_and(is_one),
+        Json::Array(items) => items.iter().any(|item| has_number(item, is_one)),
+        Json::Object(entries) => entries.values().any(|value| has_number(value, is_one)),
         _ => false,
     }
 }

@@ -69,6 +69,8 @@ pub(super) fn equals(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result
     context.different_if(is_foreign, check, "it has a number that is not finite, which no answer equals in promptfoo");
     let is_large = ajv::has_large_number(&value);
     context.different_if(is_large, check, "promptfoo rounds numbers beyond 2^53 before it compares them");
+    let has_negative_zero = ajv::has_number(&value, &|number| number == 0.0 && number.is_sign_negative());
+    context.different_if(has_negative_zero, check, "promptfoo tells -0 from 0");
     Ok(conforms(json!({"const": value}), check, context))
 }
 
