@@ -16,15 +16,20 @@ pub(super) fn dates_to_objects(value: &mut Value, place: &Place, report: &mut Re
     });
 }
 
-/// Replaces the dates of any other file by their texts.
+/// Replaces the dates of any other file of tests or variables by their texts.
 pub(super) fn dates_to_texts(value: &mut Value, place: &Place, report: &mut Report) {
-    replace(value, place, &mut |foreign, place| match foreign {
-        Foreign::Date(text) => {
-            report.different(place, format!("promptfoo takes `{text}` for a date, and not for text: quote it"));
-            Some(Data::Text(text.clone()))
-        }
-        Foreign::NotFinite(_) => None,
-    });
+    replace(value, place, &mut |foreign, place| date_to_text(foreign, place, report));
+}
+
+/// The same of a file that is the value of something at a place.
+pub(super) fn dates_of_file_to_texts(value: &mut Value, place: &Place, report: &mut Report) {
+    replace(value, place, &mut |foreign, _| date_to_text(foreign, place, report));
+}
+
+fn date_to_text(foreign: &Foreign, place: &Place, report: &mut Report) -> Option<Data> {
+    let Foreign::Date(text) = foreign else { return None };
+    report.different(place, format!("promptfoo takes `{text}` for a date, and not for text: quote it"));
+    Some(Data::Text(text.clone()))
 }
 
 /// Replaces numbers that are not finite, in a variable, by their names.

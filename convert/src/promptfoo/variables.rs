@@ -69,7 +69,7 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             let read = load(reference, files, place).and_then(|loaded| match loaded {
                 // Other files, JSON too, are text.
                 FileValue::Data(mut data) if is_yaml => {
-                    foreign::dates_to_texts(&mut data, place, report);
+                    foreign::dates_of_file_to_texts(&mut data, place, report);
                     Ok(data.to_json().to_string())
                 }
                 FileValue::Data(_) => files

@@ -345,7 +345,7 @@ fn filled(text: &str, place: &Place, context: &mut CaseContext<'_>) -> Result<Fi
     if let Some(reference) = text.strip_prefix(FILE_SCHEME) {
         return Ok(match load(reference, context.files, place)? {
             FileValue::Data(mut value) => {
-                foreign::dates_to_texts(&mut value, place, context.report);
+                foreign::dates_of_file_to_texts(&mut value, place, context.report);
                 FileValue::Data(value)
             }
             other => other,
