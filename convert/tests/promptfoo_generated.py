@@ -4,7 +4,7 @@
 
 with the program `promptfoo`, a directory for results and the number of configurations, 5,000 by default. Each configuration is a test with
 assertions and an answer, 250 of them share a file. Every verdict that differs without the report saying so is printed, and the exit status is
-then 1. A test that promptfoo does not run, because it refuses the file, has to be `different`. No test of the gate runs this, as it needs a package from the network.
+then 1. No test of the gate runs this, as it needs a package from the network.
 """
 
 import collections
