@@ -95,7 +95,7 @@ fn name_definitions(entries: &mut Object) {
 fn drop_ignored(entries: &mut Object) {
     let has_list = matches!(entries.get("items"), Some(Json::Array(_)));
     let (has_if, has_result) =
-        (entries.contains_key("if"), ["then", "else"].iter().any(|key| entries.contains_key(*key)));
+        (entries.contains_key("if"), ["then", "else"].iter().any(|key| entries.contains_key(key)));
     entries.retain(|key, _| match key.as_str() {
         "additionalItems" => has_list,
         "if" => has_result,

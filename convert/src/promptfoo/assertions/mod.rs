@@ -247,6 +247,10 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
     if check.script.is_some() && !matches!(family, Some(Family::Script) | None) {
         return Err("its value is written by a program".to_owned());
     }
+    let weight = check.assertion.value.get("weight").and_then(Value::as_number);
+    let is_optional = context.scores_decide || weight.is_some_and(|weight| weight <= 0.0);
+    let error = "where the transform fails, the whole test is an error in promptfoo";
+    context.different_if(is_optional && transforms::may_fail(&check, context), &check, error);
     let grader = match family {
         Some(Family::Metric) => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
@@ -397,6 +401,11 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
         return Ok(can_fail.then(|| Grader { is_set: true, ..Grader::new(settings) }));
     }
     let is_weighed = members.iter().any(|member| member.weight > 0.0);
+    let passes_always = !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0);
+    if passes_always && !context.scores_decide && kind == "assert-set" {
+        context.report.mapped(place);
+        return Ok(None);
+    }
     let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
     let mut names = Names { of_members: true, ..Names::default() };
     let members: Vec<Value> =

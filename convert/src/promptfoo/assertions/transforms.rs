@@ -45,6 +45,11 @@ pub(super) fn applies(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
         && !of(check, context).is_empty()
 }
 
+/// Whether an assertion has a transform that may be an error.
+pub(super) fn may_fail(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
+    !WITHOUT_ANSWER.iter().any(|kind| check.kind.starts_with(kind)) && !of(check, context).into_iter().all(is_trim)
+}
+
 /// Whether code only removes white space around the answer. Lines are the body of a function, which needs a `return`.
 fn is_trim(code: &str) -> bool {
     !code.contains('\n') && TRIMS.contains(&code.trim().trim_end_matches(';'))
