@@ -23,9 +23,16 @@ const context = { vars, prompt, config, test: { vars, metadata, description: met
 function body(text) {
   if (text.trimEnd().includes('\n')) return text;
   const line = text.trim().replace(/;+\s*$/, '');
-  const ends = [...line.matchAll(/(["'`])(?:\\.|(?!\1).)*\1|;/g)].filter(([part]) => part === ';');
-  const end = /^(const|let|var)\s/.test(line) ? (ends.at(-1)?.index ?? -1) : -1;
-  return end < 0 ? `return ${line}` : `${line.slice(0, end + 1)} return ${line.slice(end + 1)}`;
+  if (!/^(const|let|var)\s/.test(line)) return `return ${line}`;
+  // As promptfoo finds it, for which a quote in a comment or in a pattern also starts a text.
+  let [quote, isEscaped, end] = ['', false, -1];
+  for (const [index, character] of [...line].entries()) {
+    if (!isEscaped && /["'`]/.test(character)) quote = quote === '' ? character : quote === character ? '' : quote;
+    if (character === ';' && quote === '') end = index;
+    isEscaped = character === '\\' && !isEscaped;
+  }
+  const result = [...line].slice(end + 1).join('').trim();
+  return end < 0 || result === '' ? line : `${[...line].slice(0, end + 1).join('')} return ${result}`;
 }
 
 async function transformed() {
@@ -48,8 +55,8 @@ async function result() {
 
 function verdict(value) {
   if (typeof value === 'boolean') return { pass: value !== negated, score: value !== negated ? 1 : 0 };
-  if (Number.isFinite(value)) return { pass: (threshold === undefined ? value > 0 : value >= threshold) !== negated, score: value };
-  if (typeof value?.pass === 'boolean' && Number.isFinite(value.score) && typeof value.reason === 'string') {
+  if (typeof value === 'number') return { pass: (threshold === undefined ? value > 0 : value >= threshold) !== negated, score: value };
+  if (typeof value?.pass === 'boolean' && typeof value.score === 'number' && typeof value.reason === 'string') {
     return { ...value, pass: value.pass !== negated };
   }
   throw new Error(`it returned ${JSON.stringify(value)}: a boolean, a number, or an object with pass, score and reason is needed`);

@@ -1,18 +1,20 @@
 //! Compares a converted suite with the results of promptfoo, `cargo run -p evalsuite-convert --example verdicts -- SUITE RESULTS`.
 //!
-//! RESULTS is what `promptfoo eval -o RESULTS.json` wrote. Each case gets the answer of the result with its prompt and its variables. Prints
+//! SUITE is a directory, or a configuration of promptfoo, which is then converted: lines with `@`, an outcome, an entry and the reasons are its
+//! report. If the suite has errors, there is a line with `!`, the id of a case and the problem for each. RESULTS is what `promptfoo eval -o RESULTS.json` wrote. Each case gets the answer of the result with its prompt and its variables. Prints
 //! a line per case: its id, the outcome here and there (`+`, `-`, `?` for another one, which a judge causes), and what it says if they differ.
-//! `convert/tests/promptfoo_examples.py` runs it for many configurations.
+//! `convert/tests/promptfoo_examples.py` and `promptfoo_generated.py` run it for many configurations.
 
 #[path = "../tests/verdicts/run_suite.rs"]
 mod run_suite;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use evalsuite::{AgentError, Outcome, Trial};
+use evalsuite_convert::{CasePlacement, from_promptfoo};
 use evalsuite_loader::{Request, load};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::{from_str, to_value};
@@ -25,11 +27,21 @@ fn main() {
     let [suite, results] = &arguments[..] else {
         panic!("name the directory of a suite, and the results of promptfoo")
     };
-    let suite = Path::new(suite).canonicalize().expect("a directory");
+    let suite = Path::new(suite).canonicalize().expect("a directory or a configuration");
+    let directory = tempfile::tempdir().expect("a directory");
+    let suite = if suite.is_file() { converted(&suite, directory.path()) } else { suite };
     let root = suite.parent().expect("a directory above");
     let mut request = Request::new(suite.file_name().expect("a name").to_string_lossy(), root);
     request.workspace_root = root.to_path_buf();
-    let loaded = load(&request).suite.expect("a suite without errors");
+    let loaded = load(&request);
+    let Some(loaded) = loaded.suite else {
+        for problem in
+            loaded.diagnostics.iter().map(|problem| problem.to_string()).filter(|problem| problem.starts_with("error"))
+        {
+            println!("!\t{}\t{}", case_of(&problem, root), problem.replace('\n', " "));
+        }
+        std::process::exit(3);
+    };
     let text = std::fs::read_to_string(results).expect("the results");
     let results: Value = from_str(&text).expect("JSON");
     let mut results: Vec<&Value> =
@@ -60,6 +72,33 @@ fn main() {
             None => println!("{id}\t{ours}\tnone"),
         }
     }
+}
+
+/// Converts a configuration to a suite in a directory, and prints what became of its entries.
+fn converted(configuration: &Path, directory: &Path) -> PathBuf {
+    let conversion =
+        from_promptfoo(configuration).expect("a configuration that can be converted").in_layout(CasePlacement::File);
+    for entry in conversion.report.entries() {
+        println!("@\t{}\t{}\t{}", entry.outcome.word(), entry.name, entry.reasons.join("; ").replace('\n', " "));
+    }
+    let suite = directory.join("suite");
+    conversion.output.write(&suite, false).expect("a suite");
+    suite
+}
+
+/// The case that has a problem: its schema is named like it, or it is the last one before the line.
+fn case_of(problem: &str, root: &Path) -> String {
+    let place = problem.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).unwrap_or_default();
+    let mut parts = place.split(':');
+    let file = Path::new(parts.next().unwrap_or_default());
+    let number = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    if file.extension().is_some_and(|extension| extension == "json") {
+        return file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let before: Vec<&str> = text.lines().take(number).collect();
+    let id = before.iter().rev().find_map(|line| line.trim_start().strip_prefix("- id: "));
+    id.unwrap_or_default().to_owned()
 }
 
 fn answer(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {

@@ -66,7 +66,7 @@ fn value(value: &Value, indent: usize, out: &mut String) {
         }
         data => {
             let text = match data {
-                Data::Null => "null".to_owned(),
+                Data::Null | Data::Foreign(_) => "null".to_owned(),
                 Data::Bool(value) => value.to_string(),
                 Data::Number(number) => number.to_string(),
                 Data::Text(text) => scalar(text),

@@ -128,9 +128,13 @@ fn fill_in(json: &mut Json, variables: &Object, chat: &mut Rendered) -> Result<(
 }
 
 /// The assertions as they decide about a case, and its threshold if it is not the default.
-fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Value>, Option<f64>) {
+fn decide(mut graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Value>, Option<f64>) {
     let mut names = Names::default();
     names.threshold = test.threshold;
+    if test.threshold.is_some_and(|threshold| threshold <= 0.0) {
+        report.approximated(&test.place, "its threshold is not above 0: every answer passes");
+        graders.iter_mut().for_each(|grader| grader.weight = 0.0);
+    }
     let is_weighed = graders.iter().any(|grader| grader.weight > 0.0);
     let has_partial = graders.iter().any(Grader::passes_below_one);
     // Without a threshold every assertion decides; with one the score does, whatever fails.
@@ -143,8 +147,9 @@ fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Va
         let command = format!("exit {status}");
         written.push(Value::from(json!({"type": "code-grader", "name": "nothing-is-weighed", "command": command})));
     }
-    if test.threshold.is_some_and(|threshold| threshold > 1.0) {
-        report.different(&test.place, "its threshold is above 1, and 1 here");
+    if !written.is_empty() && test.threshold.is_some_and(|threshold| threshold > 1.0) {
+        report.approximated(&test.place, "its threshold is above 1: no answer passes");
+        written.push(assertions::never_passes());
     }
     let threshold = test.threshold.map(|threshold| threshold.clamp(0.0, 1.0));
     (written, threshold.or_else(|| (every_verdict && has_partial).then_some(0.0)))

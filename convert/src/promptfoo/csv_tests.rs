@@ -141,7 +141,7 @@ fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
     };
     let is_list = matches!(kind, "contains-all" | "contains-any" | "icontains-all" | "icontains-any");
     let value = match value.as_str() {
-        Some(text) if is_list => comma_list(text).into_iter().map(Json::String).collect(),
+        Some(text) if is_list => comma_list(text).0.into_iter().map(Json::String).collect(),
         _ => value,
     };
     let mut entries = of(&format!("{not}{kind}"), value);

@@ -3,6 +3,7 @@
 mod assertions;
 mod case;
 mod csv_tests;
+mod foreign;
 mod javascript_regex;
 mod prompts;
 mod references;
@@ -49,9 +50,9 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
     let files = SourceFiles::new(file.parent().unwrap_or(&file), &source)?;
     let name = files.shown(&file);
     let mut document = match source.path.is_dir() {
-        true => files.document(&file, &name, &Place::new(name.clone(), 0, ""))?,
+        true => files.js_yaml(&file, &name, &Place::new(name.clone(), 0, ""))?,
         // A link that was named on purpose may lead anywhere.
-        false => document::read(&file, files.root()).map_err(ConvertError::unreadable)?,
+        false => document::read_js_yaml(&file, files.root()).map_err(ConvertError::unreadable)?,
     };
     if !references::resolve(&mut document.root) {
         let place = Place::new(name.clone(), 0, "");
@@ -62,7 +63,12 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
         let message = "is not a promptfoo configuration: it has no prompts and no tests";
         return Err(ConvertError::unsupported(format!("{} {message}", file.display())));
     }
-    Configuration { files, ..Configuration::default() }.convert(document, &Place::new(name, 1, ""), &file)
+    let mut configuration = Configuration { files, ..Configuration::default() };
+    for (key, value) in document.root.entries_mut() {
+        let place = Place::new(name.clone(), value.position.line, key.clone());
+        foreign::dates_to_objects(value, &place, &mut configuration.report);
+    }
+    configuration.convert(document, &Place::new(name, 1, ""), &file)
 }
 
 fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
@@ -132,8 +138,11 @@ impl Configuration {
             None => (value.clone(), place.clone()),
             Some(text) => {
                 let path = self.files.root().join(text.strip_prefix(FILE_SCHEME).unwrap_or(text));
-                let read = self.files.document(&path, text, place).map_err(|error| unreadable(text, &error));
-                (self.report.kept(place, read)?.root, Place::new(self.files.shown(&path), 1, "defaultTest"))
+                let read = self.files.js_yaml(&path, text, place).map_err(|error| unreadable(text, &error));
+                let mut root = self.report.kept(place, read)?.root;
+                let place = Place::new(self.files.shown(&path), 1, "defaultTest");
+                foreign::dates_to_texts(&mut root, &place, &mut self.report);
+                (root, place)
             }
         };
         let test = WrittenTest { value, place, directory: self.files.root().to_owned() };
@@ -150,9 +159,11 @@ impl Configuration {
                 None => (item.clone(), place),
                 Some((text, path)) => {
                     let file = self.files.root().join(path);
-                    let read = self.files.document(&file, text, &place).map_err(|error| unreadable(path, &error));
-                    let Some(document) = self.report.kept(&place, read) else { continue };
-                    (document.root, Place::new(self.files.shown(&file), 1, "scenario"))
+                    let read = self.files.js_yaml(&file, text, &place).map_err(|error| unreadable(path, &error));
+                    let Some(mut document) = self.report.kept(&place, read) else { continue };
+                    let place = Place::new(self.files.shown(&file), 1, "scenario");
+                    foreign::dates_to_texts(&mut document.root, &place, &mut self.report);
+                    (document.root, place)
                 }
             };
             for (key, _, at) in place.entries(&item) {

@@ -112,7 +112,7 @@ fn read_text(text: &str, place: &Place, files: &SourceFiles, report: &mut Report
             "txt" => split(&contents).into_iter().for_each(push),
             "jsonl" => lines.for_each(|line| push(line.to_owned())),
             "yaml" | "yml" => {
-                let document = files.document(&path, text, place);
+                let document = files.js_yaml(&path, text, place);
                 push(document.map_or(contents, |document| document.root.to_json().to_string()));
             }
             // Without a comma, each line is a prompt.

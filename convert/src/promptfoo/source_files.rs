@@ -54,7 +54,7 @@ pub(super) fn load(reference: &str, files: &SourceFiles, place: &Place) -> Resul
     let path = files.root().join(reference);
     let named = format!("{FILE_SCHEME}{reference}");
     let value = match extension_of(&path).as_str() {
-        "yaml" | "yml" | "json" => files.document(&path, &named, place).map(|document| FileValue::Data(document.root)),
+        "yaml" | "yml" | "json" => files.js_yaml(&path, &named, place).map(|document| FileValue::Data(document.root)),
         _ => files.text(&path, &named, place).map(|text| FileValue::Text(text.trim().to_owned())),
     };
     value.map_err(|error| unreadable(reference, &error))

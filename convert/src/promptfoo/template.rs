@@ -130,15 +130,7 @@ fn environment() -> Environment<'static> {
                 let json: Value = to_value_by_serde(value).unwrap_or_default();
                 joined(&json)
             }
-            ValueKind::Number => f64::try_from(value.clone()).map_or_else(
-                |_| value.to_string(),
-                |float| match float.abs() {
-                    // As JavaScript writes them.
-                    1e21.. => format!("{float:e}").replace('e', "e+"),
-                    magnitude if magnitude > 0.0 && magnitude < 1e-6 => format!("{float:e}"),
-                    _ => value.to_string(),
-                },
-            ),
+            ValueKind::Number => f64::try_from(value.clone()).map_or_else(|_| value.to_string(), number_text),
             _ => value.to_string(),
         };
         out.write_str(&text).map_err(minijinja::Error::from)
@@ -188,6 +180,18 @@ fn as_javascript(value: &Value) -> Value {
     }
 }
 
+/// A number as JavaScript writes it.
+pub(super) fn number_text(number: f64) -> String {
+    match number.abs() {
+        _ if number.is_nan() => "NaN".to_owned(),
+        f64::INFINITY => if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+        1e21.. => format!("{number:e}").replace('e', "e+"),
+        magnitude if magnitude > 0.0 && magnitude < 1e-6 => format!("{number:e}"),
+        0.0 => "0".to_owned(),
+        _ => number.to_string(),
+    }
+}
+
 /// The text of `String(value)` in JavaScript.
 pub(super) fn string(value: &Value) -> String {
     match value {
@@ -200,6 +204,7 @@ pub(super) fn string(value: &Value) -> String {
 pub(super) fn javascript_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_text),
         other => as_javascript(other).to_string(),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use evalsuite_loader::document::{Data, Value};
+use evalsuite_loader::document::{Data, Foreign, Value};
 
 use super::assertions::Assertion;
+use super::foreign;
 use super::source_files::{FILE_SCHEME, unreadable};
 use super::tests_reader::WrittenTest;
 use super::values::elements;
@@ -52,7 +53,12 @@ pub(super) fn read(test: &WrittenTest, files: &SourceFiles, report: &mut Report)
                     case.assertions.push(Assertion { value: item.clone(), place });
                 }
             }
-            "threshold" => case.threshold = value.as_number(),
+            "threshold" => {
+                case.threshold = Some(match value.data {
+                    Data::Foreign(Foreign::NotFinite(number)) => number,
+                    _ => value.as_number().unwrap_or(f64::NAN),
+                });
+            }
             "metadata" => case.metadata = value.entries().to_vec(),
             "options" => {
                 // An empty text around prompts is none, so that the one of the default test holds.
@@ -122,7 +128,7 @@ impl TestCase {
     ) {
         if let Data::Mapping(entries) = &value.data {
             report.mapped(place);
-            self.add_entries(entries, place, files);
+            self.add_entries(entries, place, files, report);
             return;
         }
         for pattern in elements(value, place).into_iter().filter_map(|(item, _)| item.as_text()) {
@@ -133,9 +139,11 @@ impl TestCase {
             }
             for file in found {
                 let shown = files.shown(&file);
-                match files.document(&file, pattern, place) {
-                    Ok(document) if matches!(document.root.data, Data::Mapping(_)) => {
-                        self.add_entries(document.root.entries(), &Place::new(shown, 1, "vars"), files);
+                match files.js_yaml(&file, pattern, place) {
+                    Ok(mut document) if matches!(document.root.data, Data::Mapping(_)) => {
+                        let at = Place::new(shown, 1, "vars");
+                        foreign::dates_to_texts(&mut document.root, &at, report);
+                        self.add_entries(document.root.entries(), &at, files, report);
                         report.mapped(place);
                     }
                     // promptfoo takes the characters of a text for variables, which no prompt uses.
@@ -146,7 +154,7 @@ impl TestCase {
         }
     }
 
-    fn add_entries(&mut self, entries: &[(String, Value)], place: &Place, files: &SourceFiles) {
+    fn add_entries(&mut self, entries: &[(String, Value)], place: &Place, files: &SourceFiles, report: &mut Report) {
         let mut variables = Vec::new();
         for (name, value) in entries {
             let place = place.below(value.position.line.max(place.line), name);
@@ -154,7 +162,9 @@ impl TestCase {
             for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
                 check_reference(item, &place.below(item.position.line.max(place.line), &format!("[{index}]")), files);
             }
-            variables.push((name.clone(), (value.clone(), place)));
+            let mut value = value.clone();
+            foreign::numbers_to_texts(&mut value, &place, report);
+            variables.push((name.clone(), (value, place)));
         }
         self.variables = merged(&self.variables, &variables);
     }

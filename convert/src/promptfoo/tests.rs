@@ -407,3 +407,36 @@ fn sets_of_which_all_or_one_has_to_pass_are_composites() {
     ]);
     assert_eq!(root["tests"][0]["assertions"], expected);
 }
+
+#[test]
+fn values_that_json_does_not_have_are_named() {
+    let files = [
+        (
+            "promptfooconfig.yaml",
+            "prompts: ['{{a}}']\nproviders: [echo]\ndefaultTest: file://default.yaml\ntests:\n  - vars: { a: .inf, b: [2024-01-01] }\n    assert:\n      \
+             - { type: contains, value: x, threshold: .inf, weight: '2' }\n      - { type: equals, value: file://value.yaml }\n      \
+             - { type: assert-set, assert: [{ type: assert-set, assert: [{ type: is-json }] }] }\n",
+        ),
+        ("default.yaml", "vars: { c: 2024-01-01 }\n"),
+        ("value.yaml", "- 2024-01-01\n"),
+    ];
+    let (conversion, suite) = convert(&files).unwrap();
+    let object = "promptfooconfig.yaml:5 tests[0].vars.b[0]: promptfoo takes a date without quotes for an object without entries";
+    assert_eq!(lines(&conversion, Outcome::Approximated)[0], object);
+    let date = "promptfoo takes `2024-01-01` for a date, and not for text: quote it";
+    let refuses = "promptfoo refuses the configuration, because";
+    assert_eq!(
+        lines(&conversion, Outcome::Different),
+        [
+            format!("default.yaml:1 defaultTest.vars.c: {date}"),
+            "promptfooconfig.yaml:5 tests[0].vars.a: JSON has no such number: the variable is the text `Infinity`"
+                .to_owned(),
+            format!(
+                "promptfooconfig.yaml:7 tests[0].assert[0]: {refuses} `threshold` is not a finite number; {refuses} `weight` is not a finite number"
+            ),
+            format!("promptfooconfig.yaml:8 tests[0].assert[1]: {date}"),
+            "promptfooconfig.yaml:9 tests[0].assert[2]: promptfoo has no sets in sets and reports an error".to_owned(),
+        ]
+    );
+    assert!(suite.contains("input: Infinity") && suite.contains("- {}\n"), "{suite}");
+}

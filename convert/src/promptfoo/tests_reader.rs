@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{self, Data, Value};
 
-use super::csv_tests;
 use super::source_files::{FILE_SCHEME, extension_of, script_of, unreadable};
 use super::values::elements;
+use super::{csv_tests, foreign};
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, SourceFiles};
@@ -105,7 +105,8 @@ fn read_file(
             }
         }
         "yaml" | "yml" | "json" => {
-            let root = files.document(file, reference, place).map_err(unreadable)?.root;
+            let mut root = files.js_yaml(file, reference, place).map_err(unreadable)?.root;
+            foreign::dates_to_objects(&mut root, &place_of(1, ""), report);
             match root.data {
                 Data::List(items) => {
                     for (index, item) in items.into_iter().enumerate() {

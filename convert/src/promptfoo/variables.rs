@@ -7,6 +7,7 @@ use evalsuite_schema::json::{Object, Value as Json};
 
 use fancy_regex::Regex;
 
+use super::foreign;
 use super::source_files::{FILE_SCHEME, FileValue, load, unreadable};
 use super::template::{self, Rendered, render_or_keep};
 use super::test_case::TestCase;
@@ -67,7 +68,10 @@ fn resolved(mut variables: Object, test: &TestCase, files: &SourceFiles, report:
             let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
             let read = load(reference, files, place).and_then(|loaded| match loaded {
                 // Other files, JSON too, are text.
-                FileValue::Data(data) if is_yaml => Ok(data.to_json().to_string()),
+                FileValue::Data(mut data) if is_yaml => {
+                    foreign::dates_of_file_to_texts(&mut data, place, report);
+                    Ok(data.to_json().to_string())
+                }
                 FileValue::Data(_) => files
                     .text(&files.root().join(reference), reference, place)
                     .map(|text| text.trim().to_owned())

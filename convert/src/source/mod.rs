@@ -141,6 +141,12 @@ impl SourceFiles {
         document::read(path, &self.root).map_err(ConvertError::unreadable)
     }
 
+    /// The same as programs in JavaScript read it.
+    pub(crate) fn js_yaml(&self, path: &Path, reference: &str, place: &Place) -> Result<Document, ConvertError> {
+        self.enter(path, reference, place)?;
+        document::read_js_yaml(path, &self.root).map_err(ConvertError::unreadable)
+    }
+
     /// A text file that `reference` at `place` names.
     pub(crate) fn text(&self, path: &Path, reference: &str, place: &Place) -> Result<String, ConvertError> {
         let bytes = self.bytes(path, reference, place)?;

@@ -32,6 +32,9 @@ const SOURCES: &str = "---+-++-++-+++-+---";
 const JAVASCRIPT: &str =
     "---+-+++-++---+-++-++-+--++-+---++-++++--+---++++--+--+-++-+-+-++-+++---+---+++++++-+++++++--++";
 
+/// Values of YAML, and schemas, recorded with promptfoo 0.121.20 and 0.123.1.
+const VALUES: &str = "+-++++++++++++++-+-+-++-+-+--++-+-+-+-+----++-+----+---+++++++";
+
 #[test]
 fn rules_decide_as_in_promptfoo() {
     compare("rules.yaml", RULES);
@@ -59,11 +62,25 @@ fn sources_decide_as_in_promptfoo() {
 #[needs(node)]
 #[test]
 fn a_verdict_that_differs_is_reported_before() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/javascript.yaml");
+    // Patterns that JavaScript refuses, values that are not text, metrics without a threshold, JSON with mistakes.
+    let others = [0, 15, 24, 40, 43, 44, 49, 50, 65, 66, 67, 68, 69, 70, 73, 74, 75];
+    compare_reported("javascript.yaml", JAVASCRIPT, &others);
+}
+
+#[needs(node)]
+#[test]
+fn values_decide_as_in_promptfoo() {
+    // Values that promptfoo reports as errors, schemas that Ajv refuses or reads otherwise, and JSON with mistakes.
+    compare_reported("values.yaml", VALUES, &[16, 18, 35, 37, 39, 40, 41, 42, 47, 48, 49, 50, 55, 58]);
+}
+
+/// Compares the verdicts of a configuration; `expected` are the tests whose verdicts differ, each with a report.
+fn compare_reported(file: &str, recorded: &str, expected: &[usize]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
     let conversion = from_promptfoo(&source).unwrap().in_layout(CasePlacement::File);
     let outcomes = outcomes(&conversion);
     let mut others = Vec::new();
-    for (number, theirs) in (1..).zip(JAVASCRIPT.chars()) {
+    for (number, theirs) in (1..).zip(recorded.chars()) {
         let place = format!("tests[{}]", number - 1);
         let says = |outcome: ReportOutcome| {
             let concerns = |entry: &&SourceEntry| entry.name == place || entry.name.starts_with(&format!("{place}."));
@@ -79,8 +96,7 @@ fn a_verdict_that_differs_is_reported_before() {
             others.push(number - 1);
         }
     }
-    // Patterns that JavaScript refuses, values that are not text, metrics without a threshold, JSON with mistakes.
-    assert_eq!(others, [0, 15, 24, 40, 43, 44, 49, 50, 65, 66, 67, 68, 69, 70, 73, 74, 75], "{}", conversion.report);
+    assert_eq!(others, expected, "{}", conversion.report);
 }
 
 /// There every answer passes; here nobody looks at it.

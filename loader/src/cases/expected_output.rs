@@ -20,7 +20,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
             Some(first) if first.entry("role").is_some() => messages(items, scope, d),
             Some(_) => vec![Message::new(Role::Assistant, Content::Data(node.to_json()))],
         },
-        Data::Number(_) | Data::Bool(_) | Data::Null => {
+        Data::Number(_) | Data::Bool(_) | Data::Null | Data::Foreign(_) => {
             invalid(node, format!("`expected_output` is {}", node.kind()), d)
         }
     }

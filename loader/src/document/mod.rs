@@ -8,6 +8,7 @@ use evalsuite_schema::json::Number;
 
 use self::comments::Comments;
 use crate::diagnostic::{Diagnostics, resolve};
+pub use crate::read::node::Foreign;
 use crate::read::node::{Entry, Node};
 use crate::read::{self, node};
 use crate::source::{FileId, Files, Position};
@@ -49,6 +50,8 @@ pub enum Data {
     List(Vec<Value>),
     /// A mapping, in the order written.
     Mapping(Vec<(String, Value)>),
+    /// What only [`read_js_yaml`] and [`parse_js_yaml`] find, and JSON does not have.
+    Foreign(Foreign),
 }
 
 impl Value {
@@ -66,7 +69,7 @@ impl Value {
     pub fn to_json(&self) -> evalsuite_schema::Value {
         use evalsuite_schema::json::Value as Json;
         match &self.data {
-            Data::Null => Json::Null,
+            Data::Null | Data::Foreign(_) => Json::Null,
             Data::Bool(value) => Json::Bool(*value),
             Data::Number(number) => Json::Number(number.clone()),
             Data::Text(text) => Json::String(text.clone()),
@@ -88,6 +91,11 @@ impl Value {
         if let Data::Mapping(entries) = &self.data { entries } else { &[] }
     }
 
+    /// The entries of a mapping, to change them.
+    pub fn entries_mut(&mut self) -> &mut [(String, Self)] {
+        if let Data::Mapping(entries) = &mut self.data { entries } else { &mut [] }
+    }
+
     /// The items of a list.
     pub fn items(&self) -> Option<&[Self]> {
         if let Data::List(items) = &self.data { Some(items) } else { None }
@@ -98,7 +106,7 @@ impl Value {
         if let Data::Text(text) = &self.data { Some(text) } else { None }
     }
 
-    /// The number, if it is one.
+    /// The number, if it is one that JSON has.
     pub fn as_number(&self) -> Option<f64> {
         if let Data::Number(number) = &self.data { number.as_f64() } else { None }
     }
@@ -126,10 +134,16 @@ impl From<evalsuite_schema::Value> for Value {
 ///
 /// Every problem of the file, at least one of which is an error.
 pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
-    let files = Files::new(shown_from);
-    let mut d = Diagnostics::new();
-    let text = read::read_text(path, &files, &mut d);
-    text.and_then(|(file, text)| parse_file(file, &text, path, &mut d)).ok_or_else(|| resolve(d, &files))
+    read_file(path, shown_from, Dialect::Suites)
+}
+
+/// The same as programs in JavaScript read it, which use js-yaml: numbers are rounded to doubles.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_js_yaml(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+    read_file(path, shown_from, Dialect::JsYaml)
 }
 
 /// Reads a text as the file `path`, which need not exist.
@@ -138,22 +152,80 @@ pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagno
 ///
 /// Every problem of the text, at least one of which is an error.
 pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
-    let (files, mut d) = (Files::new(path.parent().unwrap_or(path)), Diagnostics::new());
-    let file = files.add_text(path, text.into(), [0; 32]);
-    parse_file(file, text, path, &mut d).ok_or_else(|| resolve(d, &files))
+    parse_text(text, path, Dialect::Suites)
 }
 
-fn parse_file(file: FileId, text: &str, path: &Path, d: &mut Diagnostics) -> Option<Document> {
+/// The same as programs in JavaScript read it.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_js_yaml(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+    parse_text(text, path, Dialect::JsYaml)
+}
+
+/// What values scalars have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Suites,
+    JsYaml,
+}
+
+fn read_file(path: &Path, shown_from: &Path, dialect: Dialect) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+    let files = Files::new(shown_from);
+    let mut d = Diagnostics::new();
+    let text = read::read_text(path, &files, &mut d);
+    text.and_then(|(file, text)| parse_file(file, &text, path, dialect, &mut d)).ok_or_else(|| resolve(d, &files))
+}
+
+fn parse_text(text: &str, path: &Path, dialect: Dialect) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+    let (files, mut d) = (Files::new(path.parent().unwrap_or(path)), Diagnostics::new());
+    let file = files.add_text(path, text.into(), [0; 32]);
+    parse_file(file, text, path, dialect, &mut d).ok_or_else(|| resolve(d, &files))
+}
+
+fn parse_file(file: FileId, text: &str, path: &Path, dialect: Dialect, d: &mut Diagnostics) -> Option<Document> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let root = if is_json { read::parse_json(file, text, d) } else { read::parse_yaml(file, text, d) };
+    let root = match dialect {
+        _ if is_json => read::parse_json(file, text, d),
+        Dialect::Suites => read::parse_yaml(file, text, d),
+        Dialect::JsYaml => read::parse_js_yaml(file, text, d),
+    };
     let root = root.filter(|_| !d.has_errors())?;
     let mut comments = if is_json { Comments::default() } else { Comments::of(text, &root) };
     // A collection starts where its first entry does, to which the comments belong.
-    let root = match root.data {
+    let mut root = match root.data {
         node::Data::Mapping(_) | node::Data::Sequence(_) => Value::new(comments.data(&root)),
         _ => comments.value(&root, root.span.start()),
     };
+    if dialect == Dialect::JsYaml {
+        root.round();
+    }
     Some(Document { root, end: comments.end })
+}
+
+impl Value {
+    /// Rounds all numbers to doubles.
+    fn round(&mut self) {
+        match &mut self.data {
+            Data::Number(number) => *number = rounded(number),
+            Data::List(items) => items.iter_mut().for_each(Self::round),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| value.round()),
+            _ => {}
+        }
+    }
+}
+
+/// The number as a double; a whole one as an integer if it is one of 64 bits.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::float_cmp, reason = "checked to be exact")]
+fn rounded(number: &Number) -> Number {
+    let Some(double) = number.as_f64() else { return number.clone() };
+    match double {
+        _ if number.is_f64() => number.clone(),
+        _ if (double as i64) as f64 == double && double < 9e18 => (double as i64).into(),
+        _ if (double as u64) as f64 == double && double < 1.8e19 => (double as u64).into(),
+        _ => Number::from_f64(double).unwrap_or_else(|| number.clone()),
+    }
 }
 
 impl Comments {
@@ -166,6 +238,7 @@ impl Comments {
     fn data(&mut self, node: &Node) -> Data {
         match &node.data {
             node::Data::Null => Data::Null,
+            node::Data::Foreign(foreign) => Data::Foreign(foreign.clone()),
             node::Data::Bool(value) => Data::Bool(*value),
             node::Data::Number(number) => Data::Number(number.clone()),
             node::Data::String(text) => Data::Text(text.clone()),
@@ -255,6 +328,21 @@ tests: # of the list
         let Data::Mapping(entries) = document.root.data else { panic!("a mapping") };
         let (Data::Mapping(a), Data::Mapping(b)) = (&entries[0].1.data, &entries[1].1.data) else { panic!("two") };
         assert_eq!((&a[0].0, &a[0].1.data), (&b[0].0, &b[0].1.data));
+    }
+
+    #[test]
+    fn js_yaml_has_doubles_dates_and_infinities() {
+        let text = "a: 9007199254740993\nb: 18446744073709551615\nc: 2024-01-01\nd: .inf\ne: 1e400\nf: -0\n.inf: 1\n";
+        let root = parse_js_yaml(text, Path::new("file.yaml")).unwrap().root;
+        assert_eq!(
+            root.to_json().to_string(),
+            r#"{"a":9007199254740992,"b":1.8446744073709552e+19,"c":null,"d":null,"e":"1e400","f":-0.0,"Infinity":1}"#
+        );
+        assert_eq!(root.get("c").unwrap().data, Data::Foreign(Foreign::Date("2024-01-01".to_owned())));
+        assert!(parse(text, Path::new("file.yaml")).is_err());
+        assert!(parse_js_yaml("2024-01-01: x\n", Path::new("file.yaml")).is_err());
+        let json = parse_js_yaml("[9007199254740993]", Path::new("file.json")).unwrap();
+        assert_eq!(json.root.to_json().to_string(), "[9007199254740992]");
     }
 
     #[test]

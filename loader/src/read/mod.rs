@@ -15,7 +15,7 @@ use crate::source::Span;
 pub(crate) use file::{MAX_TOTAL, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 #[cfg(feature = "documents")]
-pub(crate) use yaml::yaml_comments;
+pub(crate) use yaml::{parse_js_yaml, yaml_comments};
 pub(crate) use yaml::{parse_texts, parse_yaml};
 
 /// Collections in collections, at most; the root is the first.

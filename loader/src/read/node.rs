@@ -22,6 +22,17 @@ pub(crate) enum Data {
     String(String),
     Sequence(Vec<Node>),
     Mapping(Vec<Entry>),
+    /// Only in a tree that was read as js-yaml reads it.
+    Foreign(Foreign),
+}
+
+/// A value that js-yaml reads from a scalar without quotes, and that JSON does not have.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Foreign {
+    /// `.inf`, `-.inf` or `.nan`.
+    NotFinite(f64),
+    /// A date or a time, as written.
+    Date(String),
 }
 
 /// A key of a mapping and its value. Keys that are not strings are spelled as they would be in JSON.
@@ -51,6 +62,8 @@ impl Node {
             Data::String(_) => "text",
             Data::Sequence(_) => "a list",
             Data::Mapping(_) => "a mapping",
+            Data::Foreign(Foreign::NotFinite(_)) => "a number",
+            Data::Foreign(Foreign::Date(_)) => "a date",
         }
     }
 
@@ -138,7 +151,7 @@ impl Node {
     pub(crate) fn size(&self) -> usize {
         let own = size_of::<Self>();
         match &self.data {
-            Data::Null | Data::Bool(_) | Data::Number(_) => own,
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::Foreign(_) => own,
             Data::String(text) => own + text.len(),
             Data::Sequence(items) => own + items.iter().map(Node::size).sum::<usize>(),
             Data::Mapping(entries) => {
@@ -150,7 +163,7 @@ impl Node {
     /// The value without places.
     pub(crate) fn to_json(&self) -> Value {
         match &self.data {
-            Data::Null => Value::Null,
+            Data::Null | Data::Foreign(_) => Value::Null,
             Data::Bool(value) => Value::Bool(*value),
             Data::Number(value) => Value::Number(value.clone()),
             Data::String(value) => Value::String(value.clone()),

@@ -1,5 +1,6 @@
 //! Assertions of promptfoo as graders, one file per family.
 
+mod ajv;
 mod json;
 mod judged;
 mod metrics;
@@ -17,7 +18,7 @@ use evalsuite_schema::grader::{AnswerStep, GUARDS};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::source_files::{FILE_SCHEME, FileValue, load};
-use super::template;
+use super::{foreign, template};
 use crate::output::Output;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -106,6 +107,15 @@ impl Grader {
         grader
     }
 
+    /// Adds a member to a composite.
+    fn add_member(&mut self, member: Value) {
+        for (_, members) in self.entries.iter_mut().filter(|(key, _)| key == "assertions") {
+            if let Data::List(members) = &mut members.data {
+                members.push(member.clone());
+            }
+        }
+    }
+
     /// The same with a score between 0 and 1 that passes from `mark` on.
     pub(super) fn graded(self, mark: f64) -> Self {
         Self { mark, is_graded: true, ..self }
@@ -149,7 +159,13 @@ pub(super) struct Check<'a> {
 impl Check<'_> {
     /// The value as JavaScript writes it.
     pub(super) fn text(&self) -> Option<String> {
-        self.value.as_ref().map(|value| template::javascript_text(&value.to_json()))
+        self.value.as_ref().map(foreign::javascript_text)
+    }
+
+    /// Whether the value is in another file.
+    pub(super) fn is_from_file(&self) -> bool {
+        let written = self.assertion.value.get("value").and_then(Value::as_text);
+        written.is_some_and(|text| text.starts_with(FILE_SCHEME))
     }
 
     pub(super) fn place(&self) -> &Place {
@@ -190,6 +206,7 @@ fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Result<Option<Gr
     };
     let Some(mut grader) = grader else { return Ok(None) };
     context.report.mapped(place);
+    note_refused_settings(assertion, context.report);
     grader.weight = value.get("weight").and_then(Value::as_number).unwrap_or(1.0);
     if grader.weight < 0.0 {
         context.report.different(place, "its weight is negative, and 0 here");
@@ -203,6 +220,25 @@ fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Result<Option<Gr
     Ok(Some(grader))
 }
 
+/// Reports settings of a type for which promptfoo refuses the whole configuration.
+fn note_refused_settings(assertion: &Assertion, report: &mut Report) {
+    for (key, value) in assertion.value.entries() {
+        let expected = match (key.as_str(), &value.data) {
+            ("threshold" | "weight", Data::Number(_)) | ("metric", Data::Text(_)) | ("config", Data::Mapping(_)) => {
+                continue;
+            }
+            ("threshold" | "weight", _) => "a finite number",
+            ("metric", _) => "text",
+            ("config", _) => "a mapping",
+            _ => continue,
+        };
+        report.different(
+            &assertion.place,
+            format!("promptfoo refuses the configuration, because `{key}` is not {expected}"),
+        );
+    }
+}
+
 fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if let Some(written) = check.assertion.value.get("value") {
         fill_in(written, &mut check, context)?;
@@ -211,6 +247,10 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
     if check.script.is_some() && !matches!(family, Some(Family::Script) | None) {
         return Err("its value is written by a program".to_owned());
     }
+    let weight = check.assertion.value.get("weight").and_then(Value::as_number);
+    let is_optional = context.scores_decide || weight.is_some_and(|weight| weight <= 0.0);
+    let error = "where the transform fails, the whole test is an error in promptfoo";
+    context.different_if(is_optional && transforms::may_fail(&check, context), &check, error);
     let grader = match family {
         Some(Family::Metric) => metrics::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
@@ -307,7 +347,13 @@ fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>
 /// A text with its variables filled in, or what the file that it names holds.
 fn filled(text: &str, place: &Place, context: &mut CaseContext<'_>) -> Result<FileValue, String> {
     if let Some(reference) = text.strip_prefix(FILE_SCHEME) {
-        return load(reference, context.files, place);
+        return Ok(match load(reference, context.files, place)? {
+            FileValue::Data(mut value) => {
+                foreign::dates_of_file_to_texts(&mut value, place, context.report);
+                FileValue::Data(value)
+            }
+            other => other,
+        });
     }
     let rendered = template::render(text, context.variables)?;
     rendered.report(place, context.report);
@@ -349,9 +395,17 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
     }
     if members.is_empty() {
         context.report.mapped(place);
-        return Ok(None);
+        // Its score is 0.
+        let can_fail = context.scores_decide || threshold.is_some_and(|threshold| threshold > 0.0);
+        let settings = json!({"type": "code-grader", "name": "empty-set", "command": "exit 1"});
+        return Ok(can_fail.then(|| Grader { is_set: true, ..Grader::new(settings) }));
     }
     let is_weighed = members.iter().any(|member| member.weight > 0.0);
+    let passes_always = !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0);
+    if passes_always && !context.scores_decide && kind == "assert-set" {
+        context.report.mapped(place);
+        return Ok(None);
+    }
     let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
     let mut names = Names { of_members: true, ..Names::default() };
     let members: Vec<Value> =
@@ -363,6 +417,9 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
         if !is_known && (key != "value" || kind == "assert-set") {
             context.report.dropped(&at, "a composite has no such setting");
         }
+    }
+    if items.iter().any(|item| item.get("type").and_then(Value::as_text) == Some("assert-set")) {
+        context.report.different(place, "promptfoo has no sets in sets and reports an error");
     }
     if kind != "assert-set" {
         let reason = format!("promptfoo has no type `{kind}` and reports an error");
@@ -377,8 +434,11 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
         // All of its assertions weigh nothing: none can fail it.
         _ if !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0) => Grader { can_fail: false, ..grader },
         Some(threshold) if threshold <= 0.0 => Grader { can_fail: false, is_graded: true, ..grader },
+        // Where verdicts decide, it fails whatever its score is.
         Some(threshold) if threshold > 1.0 => {
-            context.report.different(place, "its threshold is above 1, and 1 here");
+            if !context.scores_decide {
+                grader.add_member(never_passes());
+            }
             grader.graded(1.0)
         }
         Some(threshold) => grader.graded(threshold),
@@ -386,6 +446,12 @@ fn set(assertion: &Assertion, kind: &str, context: &mut CaseContext<'_>) -> Resu
         // Members that pass with less than 1 leave the mean below 1: any mean passes, their own marks decide.
         None => grader.graded(LOWEST_MARK),
     }))
+}
+
+/// A grader that no answer passes, for a threshold above 1.
+pub(super) fn never_passes() -> Value {
+    let settings = json!({"type": "code-grader", "name": "threshold-above-1", "command": "exit 1", "required": true});
+    Value::from(settings)
 }
 
 /// Low enough for any score but 0.

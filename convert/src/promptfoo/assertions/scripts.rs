@@ -1,9 +1,11 @@
 //! Assertions in JavaScript and Python, which a small program runs as a `code-grader`.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Value as Json, json};
+use fancy_regex::Regex;
 
 use super::{CaseContext, Check, Grader, text, transforms};
 use crate::promptfoo::source_files::{FILE_SCHEME, unreadable};
@@ -32,6 +34,10 @@ const distance = (one, other) => {
   return row[other.length];
 };
 ";
+
+/// A result without a reason.
+static EMPTY_REASON: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"\breason['"]?\s*[:=]\s*(?:''|""|``)"#).expect("the pattern is valid"));
 
 /// A comparison of texts with what a `transform` makes of the answer.
 pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
@@ -99,6 +105,9 @@ fn note_absent(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
 
 fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>) {
     note_absent(code, check, context);
+    let has_empty_reason = EMPTY_REASON.is_match(code).unwrap_or_default();
+    let reason = "an assertion that fails with an empty `reason` lets its test pass in promptfoo, whatever else fails";
+    context.different_if(has_empty_reason, check, reason);
     context.different_if(code.contains("process.mainModule"), check, "`process.mainModule` is not there");
     transforms::note_object(check, context);
     let is_object = match check.kind {

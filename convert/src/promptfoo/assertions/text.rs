@@ -1,11 +1,11 @@
 //! Assertions that look for text.
 
-use evalsuite_loader::document::Data;
+use evalsuite_loader::document::{Data, Foreign};
 use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader, scripts};
+use crate::promptfoo::foreign;
 use crate::promptfoo::javascript_regex::{Refused, Translated, escaped, translate};
-use crate::promptfoo::template;
 use crate::promptfoo::values::comma_list;
 
 /// promptfoo's distance without a threshold.
@@ -13,6 +13,14 @@ const DISTANCE: f64 = 5.0;
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.kind.ends_with("-any") || check.kind.ends_with("-all") {
+        let reason = match check.value.as_ref().map(|value| &value.data) {
+            Some(Data::Text(text)) => comma_list(text).1,
+            Some(Data::List(_)) | None => None,
+            Some(_) => Some("its value is neither text nor a list"),
+        };
+        if let Some(reason) = reason {
+            context.different(check, format!("promptfoo reports an error, because {reason}"));
+        }
         return Ok(Grader::new(json!({"type": check.kind, "value": list(check)?})).negated(check.is_negated));
     }
     let value = check.value.as_ref().ok_or("it has no value")?;
@@ -29,12 +37,15 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
     let is_number_or_text = match value.data {
         Data::Text(_) => true,
         Data::Number(_) => matches!(check.kind, "contains" | "icontains"),
+        Data::Foreign(Foreign::NotFinite(number)) => matches!(check.kind, "contains" | "icontains") && !number.is_nan(),
         _ => false,
     };
     context.different_if(!is_number_or_text, check, "promptfoo reports an error, because its value is not text");
     match check.kind {
         "regex" => regex(check, &text, context),
         "levenshtein" => levenshtein(check, &text, context),
+        // The graders do not look for blanks.
+        "contains" | "icontains" if text.trim().is_empty() => Ok(pattern(&escaped(&text), check)),
         "starts-with" => Ok(pattern(&format!(r"\A{}", escaped(&text)), check)),
         kind => Ok(Grader::new(json!({"type": kind, "value": text})).negated(check.is_negated)),
     }
@@ -48,8 +59,8 @@ fn pattern(pattern: &str, check: &Check<'_>) -> Grader {
 pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     let texts: Vec<String> = match value.items() {
-        Some(items) => items.iter().map(|item| template::string(&item.to_json())).collect(),
-        None => comma_list(&check.text().unwrap_or_default()),
+        Some(items) => items.iter().map(foreign::string).collect(),
+        None => comma_list(&check.text().unwrap_or_default()).0,
     };
     if texts.is_empty() || texts.iter().any(String::is_empty) {
         return Err("a text to look for is empty".to_owned());

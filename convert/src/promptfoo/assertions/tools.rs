@@ -135,7 +135,7 @@ fn names_as_a_set(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_
     context.different(check, "calls are those of the transcript, not those in the text of the answer");
     let tools = match value.items() {
         Some(_) => texts(value).ok_or("it names no tool")?,
-        None => crate::promptfoo::values::comma_list(value.as_text().unwrap_or_default()),
+        None => crate::promptfoo::values::comma_list(value.as_text().unwrap_or_default()).0,
     };
     if tools.is_empty() {
         return Err("it names no tool".to_owned());

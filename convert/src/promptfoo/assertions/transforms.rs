@@ -5,6 +5,7 @@ use evalsuite_schema::grader::AnswerStep;
 
 use super::{CaseContext, Check, Family, Grader, first_line, json, judged, scripts, text, transform_code};
 use crate::promptfoo::source_files::FILE_SCHEME;
+use crate::promptfoo::values::is_space;
 
 /// Code that removes white space around the answer.
 const TRIMS: &[&str] = &["output.trim()", "String(output).trim()", "output.toString().trim()", "output?.trim()"];
@@ -42,6 +43,11 @@ pub(super) fn applies(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
     Family::of(check.kind) != Some(Family::Script)
         && !WITHOUT_ANSWER.iter().any(|kind| check.kind.starts_with(kind))
         && !of(check, context).is_empty()
+}
+
+/// Whether an assertion has a transform that may be an error.
+pub(super) fn may_fail(check: &Check<'_>, context: &CaseContext<'_>) -> bool {
+    !WITHOUT_ANSWER.iter().any(|kind| check.kind.starts_with(kind)) && !of(check, context).into_iter().all(is_trim)
 }
 
 /// Whether code only removes white space around the answer. Lines are the body of a function, which needs a `return`.
@@ -85,7 +91,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
 
 /// An assertion about the answer without white space around it, if a grader sees the same.
 fn trimmed(check: &Check<'_>, context: &mut CaseContext<'_>) -> Option<Result<Grader, String>> {
-    let is_stable = |text: &str| text.trim_matches(is_javascript_space) == text && !text.is_empty();
+    let is_stable = |text: &str| text.trim_matches(is_space) == text && !text.is_empty();
     let text = check.text().unwrap_or_default();
     let is_text = check.value.as_ref().is_some_and(|value| value.as_text().is_some());
     match check.kind {
@@ -102,9 +108,4 @@ fn trimmed(check: &Check<'_>, context: &mut CaseContext<'_>) -> Option<Result<Gr
         "contains-json" => Some(json::map(check, context)),
         kind => (Family::of(kind) == Some(Family::Judged)).then(|| judged::map(check, context)),
     }
-}
-
-/// White space that `trim` of JavaScript removes.
-fn is_javascript_space(character: char) -> bool {
-    character == '\u{feff}' || character != '\u{85}' && character.is_whitespace()
 }

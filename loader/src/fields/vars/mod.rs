@@ -133,7 +133,7 @@ impl<'a> Filler<'a, '_> {
             }
             Data::Sequence(items) => items.iter_mut().for_each(|item| self.value(item)),
             Data::Mapping(entries) => entries.iter_mut().for_each(|entry| self.value(&mut entry.value)),
-            Data::Null | Data::Bool(_) | Data::Number(_) => {}
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::Foreign(_) => {}
         }
     }
 

@@ -65,7 +65,7 @@ impl Anchors {
 fn measure(node: &Node, size: &mut Size) -> usize {
     size.nodes += 1;
     match &node.data {
-        Data::Null | Data::Bool(_) | Data::Number(_) => 0,
+        Data::Null | Data::Bool(_) | Data::Number(_) | Data::Foreign(_) => 0,
         Data::String(text) => {
             size.bytes += text.len();
             0

@@ -2,6 +2,8 @@
 
 mod anchors;
 mod escape;
+#[cfg(feature = "documents")]
+mod js_scalar;
 mod merge;
 mod other_notations;
 pub(super) mod scalar;
@@ -25,20 +27,26 @@ use crate::source::{FileId, Span};
 /// hold. Repeated keys (the first stays), merge keys that cannot be merged (left out) and a second document (left out) are
 /// reported as well, but what is left can be checked.
 pub(crate) fn parse_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
-    parse(file, text, false, d)
+    parse(file, text, Some(scalar::resolve), d)
+}
+
+/// The same with the values that js-yaml gives to scalars: dates, infinities, and texts for numbers that are too large.
+#[cfg(feature = "documents")]
+pub(crate) fn parse_js_yaml(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
+    parse(file, text, Some(js_scalar::resolve), d)
 }
 
 /// The same for YAML whose scalars are all text, as those of StrictYAML. What StrictYAML refuses is a warning.
 pub(crate) fn parse_texts(file: FileId, text: &str, d: &mut Diagnostics) -> Option<Node> {
-    parse(file, text, true, d)
+    parse(file, text, None, d)
 }
 
-fn parse(file: FileId, text: &str, is_strict: bool, d: &mut Diagnostics) -> Option<Node> {
+fn parse(file: FileId, text: &str, resolve: Option<scalar::Resolve>, d: &mut Diagnostics) -> Option<Node> {
     let parser = |levels| {
         let options = options! { emit_comments: false, flow_nesting_limit: levels };
         Parser::new_from_str_with_options(text, options)
     };
-    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, is_strict, d));
+    let (mut events, mut tree) = (parser(MAX_DEPTH), Tree::new(file, text, resolve, d));
     let problem = loop {
         match events.next_event() {
             Some(Ok((Event::StreamEnd, _))) | None => {

@@ -19,6 +19,9 @@ pub(super) enum Problem {
 
 type Result<T> = std::result::Result<T, Problem>;
 
+/// What gives a scalar its value.
+pub(super) type Resolve = fn(Cow<'_, str>, ScalarStyle, Option<&Tag>) -> Result<Data>;
+
 /// The value of a scalar. A scalar with a custom tag (`!env HOME`) is text: custom tags are not interpreted.
 pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Data> {
     match tag {
@@ -134,6 +137,15 @@ fn not_finite(text: &str, sign: usize) -> Result<Option<Number>> {
         ".inf" | ".Inf" | ".INF" => Err(Problem::NotFinite),
         ".nan" | ".NaN" | ".NAN" if sign == 0 => Err(Problem::NotFinite),
         _ => Ok(None),
+    }
+}
+
+/// How JavaScript spells a number that is not finite.
+pub(in crate::read) fn name_of_not_finite(value: f64) -> &'static str {
+    match value {
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        _ => "NaN",
     }
 }
 

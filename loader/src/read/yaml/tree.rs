@@ -8,7 +8,7 @@ use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
 use super::{merge, other_notations, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::read::node::{Data, Entry, Node};
+use crate::read::node::{Data, Entry, Foreign, Node};
 use crate::read::{self, MAX_DEPTH, MAX_NODES, keys};
 use crate::source::{FileId, Position, Span, position_after};
 
@@ -18,8 +18,8 @@ type Result<T = ()> = std::result::Result<T, Diagnostic>;
 pub(super) struct Tree<'a, 't> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
-    /// Whether every scalar is text, and what StrictYAML refuses is reported.
-    is_strict: bool,
+    /// What values scalars have. `None`: every scalar is text, and what StrictYAML refuses is reported.
+    resolve: Option<scalar::Resolve>,
     pub(super) d: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
@@ -50,11 +50,11 @@ enum Contents {
 }
 
 impl<'a, 't> Tree<'a, 't> {
-    pub(super) fn new(file: FileId, text: &'t str, is_strict: bool, d: &'a mut Diagnostics) -> Self {
+    pub(super) fn new(file: FileId, text: &'t str, resolve: Option<scalar::Resolve>, d: &'a mut Diagnostics) -> Self {
         Self {
             file,
+            resolve,
             text,
-            is_strict,
             d,
             open: Vec::new(),
             root: None,
@@ -63,6 +63,10 @@ impl<'a, 't> Tree<'a, 't> {
             nodes: 0,
             failed: false,
         }
+    }
+
+    fn is_strict(&self) -> bool {
+        self.resolve.is_none()
     }
 
     /// The root, `Null` if the document is empty; `None` if something was reported that leaves no tree to check.
@@ -95,13 +99,13 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     pub(super) fn accept(&mut self, event: Event<'_>, at: Marks) -> Result {
-        if self.is_strict {
+        if self.is_strict() {
             self.check_strict(&event, at);
         }
         self.seen = offset(at.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let is_merge = !self.is_strict
+                let is_merge = !self.is_strict()
                     && style == ScalarStyle::Plain
                     && tag.is_none()
                     && text == merge::KEY
@@ -146,13 +150,13 @@ impl<'a, 't> Tree<'a, 't> {
         if self.is_indented_less(start) {
             return Err(syntax_error::indented_less(self.character(start)));
         }
-        let value = match self.is_strict {
+        let value = match self.resolve {
             // The parser has `~` where nothing is written.
-            true if style == ScalarStyle::Plain && at.slice(self.text).is_none_or(str::is_empty) => {
+            None if style == ScalarStyle::Plain && at.slice(self.text).is_none_or(str::is_empty) => {
                 Ok(Data::String(String::new()))
             }
-            true => Ok(scalar::string(text)),
-            false => scalar::resolve(text, style, tag),
+            None => Ok(scalar::string(text)),
+            Some(resolve) => resolve(text, style, tag),
         };
         let data = match value {
             Ok(data) => data,
@@ -239,7 +243,7 @@ impl<'a, 't> Tree<'a, 't> {
         if self.expects_key() {
             return Err(syntax_error::complex_key(place));
         }
-        if let Some(tag) = tag.filter(|_| !self.is_strict).and_then(scalar::core_name)
+        if let Some(tag) = tag.filter(|_| !self.is_strict()).and_then(scalar::core_name)
             && tag != if is_sequence { "seq" } else { "map" }
         {
             return Err(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
@@ -355,6 +359,7 @@ fn spell(data: Data) -> Option<String> {
         Data::Null => Some("null".to_owned()),
         Data::Bool(value) => Some(value.to_string()),
         Data::Number(value) => Some(scalar::as_key(&value)),
-        Data::Sequence(_) | Data::Mapping(_) => None,
+        Data::Foreign(Foreign::NotFinite(value)) => Some(scalar::name_of_not_finite(value).to_owned()),
+        Data::Sequence(_) | Data::Mapping(_) | Data::Foreign(Foreign::Date(_)) => None,
     }
 }
