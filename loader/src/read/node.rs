@@ -23,11 +23,16 @@ pub(crate) enum Data {
     Sequence(Vec<Node>),
     Mapping(Vec<Entry>),
     /// Only in a tree that was read as js-yaml reads it.
+    #[cfg_attr(not(feature = "documents"), expect(dead_code, reason = "only documents are read as js-yaml reads them"))]
     Foreign(Foreign),
 }
 
 /// A value that js-yaml reads from a scalar without quotes, and that JSON does not have.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    not(feature = "documents"),
+    expect(dead_code, unreachable_pub, reason = "only documents are read as js-yaml reads them")
+)]
 pub enum Foreign {
     /// `.inf`, `-.inf` or `.nan`.
     NotFinite(f64),

@@ -262,7 +262,7 @@ fn means_are_over_cases_and_judges_cost_apart_from_agents() {
     assert!(total > 0.0 && (total - judge_cost).abs() < 1e-9);
     let models: Vec<&String> = log["stats"]["model_usage"].as_object().expect("models").keys().collect();
     assert_eq!(models, ["support-large-2"], "the judge is not among the models");
-    assert_eq!(log["eval"]["model_roles"]["grader"]["model"], "judge-large-1");
+    assert_eq!(log["eval"]["model_roles"]["grader"]["model"], "none/judge-large-1");
     let columns = at(&log, "/eval/viewer/task_samples_view/columns/*/id");
     assert!(columns.contains(&&"score__tone__tone".into()), "graders are columns: {columns:?}");
 }

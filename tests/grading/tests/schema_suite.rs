@@ -70,9 +70,8 @@ fn rows(page: &str, title: &str) -> Vec<Vec<String>> {
     let (_, section) = page.split_once(title).expect("the section");
     let table = section.split("\n## ").next().expect("a section");
     let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---")).skip(1);
-    let cells = |row: &str| {
-        row.trim_matches(['|', ' ']).split(" | ").map(|cell| cell.trim().replace('`', "").replace(',', "")).collect()
-    };
+    let cells =
+        |row: &str| row.trim_matches(['|', ' ']).split(" | ").map(|cell| cell.trim().replace(['`', ','], "")).collect();
     rows.map(cells).collect()
 }
 

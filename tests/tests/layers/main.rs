@@ -213,6 +213,7 @@ const CONVERT: &[&str] = &[
 const PROMPTFOO: &[&str] = &[
     "values",
     "template",
+    "foreign",
     "javascript_regex",
     "source_files",
     "javascript_regex",

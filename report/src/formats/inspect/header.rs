@@ -80,12 +80,12 @@ fn eval(log: &InspectLog<'_>, model: &str, scorers: &[Scorer]) -> Value {
         "task_args_passed": {},
         "solver": case.agent,
         "dataset": { "name": log.suite, "samples": ids.len(), "sample_ids": ids, "shuffled": false },
-        "model": model,
+        "model": with_provider(model),
         "model_generate_config": {},
         "model_args": {},
         "model_roles": judge(log).map(|judge| {
             let model = judge.model.as_ref().unwrap_or(&judge.name);
-            json!({ JUDGE: { "model": model, "config": {}, "args": {} } })
+            json!({ JUDGE: { "model": with_provider(model), "config": {}, "args": {} } })
         }),
         "config": {
             "epochs": log.cases.iter().map(|(_, case)| case.record.planned).max().unwrap_or_default().max(1),
@@ -163,6 +163,11 @@ fn results(log: &InspectLog<'_>, scorers: &[Scorer]) -> Value {
         "completed_samples": log.trials().filter(|trial| is_complete(trial.record.outcome)).count(),
         "scores": scorers.iter().map(Scorer::result).collect::<Vec<_>>(),
     })
+}
+
+/// Inspect's commands make a model of the name, which needs a provider. `none` answers nothing.
+fn with_provider(model: &str) -> String {
+    if model.contains('/') { model.to_owned() } else { format!("none/{model}") }
 }
 
 fn stats(log: &InspectLog<'_>, model: &str) -> Value {
