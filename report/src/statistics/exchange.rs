@@ -81,7 +81,7 @@ pub(crate) struct Exchanged {
 /// This asks whether *these* cases come out otherwise than before, not whether other cases would. It needs no assumption about rates,
 /// spreads or numbers of trials: only that the trials of a case are as likely to have come out in one order as in another.
 pub(crate) fn exchange_tests(units: &[Unit], count: usize) -> Exchanged {
-    let mut varying: Vec<Unit> = units.iter().filter(|unit| unit.varies()).cloned().collect();
+    let varying: Vec<&Unit> = units.iter().filter(|unit| unit.varies()).collect();
     let mut tests = vec![ExchangeTest::default(); count];
     let mut observed = Drawn::new(count);
     let mut scale = 0.0;
@@ -106,10 +106,11 @@ pub(crate) fn exchange_tests(units: &[Unit], count: usize) -> Exchanged {
     let mut random = Rng::with_seed(SEED);
     let mut counts = vec![(0_usize, 0_usize); count];
     let mut as_spread = [0_usize; 2];
+    let mut exchanges: Vec<Exchange<'_>> = varying.into_iter().map(Exchange::new).collect();
     let mut drawn = Drawn::new(count);
     for _ in 0..draws {
         drawn.clear();
-        varying.iter_mut().for_each(|unit| unit.add_drawn(&mut random, &mut drawn));
+        exchanges.iter_mut().for_each(|exchange| exchange.add_drawn(&mut random, &mut drawn));
         for ((at_most, at_least), (drawn, observed)) in counts.iter_mut().zip(drawn.sums.iter().zip(&observed.sums)) {
             *at_most += usize::from(*drawn <= observed + slack);
             *at_least += usize::from(*drawn >= observed - slack);
@@ -152,6 +153,54 @@ impl Drawn {
         sums.iter().for_each(|sum| self.sums[*sum] += difference);
         for (square, is_in) in self.squares.iter_mut().zip(in_spread) {
             *square += if is_in { difference * difference } else { 0.0 };
+        }
+    }
+}
+
+/// A unit that is exchanged thousands of times.
+enum Exchange<'a> {
+    Scores {
+        pooled: Vec<f64>,
+        /// Number of scores in that run which has fewer. Their sum gives the difference: `factor * sum - rest`.
+        few: usize,
+        factor: f64,
+        rest: f64,
+        sums: &'a [usize],
+        in_spread: [bool; 2],
+    },
+    Cluster(&'a [(usize, f64)]),
+}
+
+impl<'a> Exchange<'a> {
+    fn new(unit: &'a Unit) -> Self {
+        match unit {
+            Unit::Scores { pooled, in_run, sums, in_spread } => {
+                let few = (*in_run).min(pooled.len() - in_run);
+                let others = (pooled.len() - few) as f64;
+                let sign = if few == *in_run { 1.0 } else { -1.0 };
+                let (factor, rest) = (1.0 / few as f64 + 1.0 / others, pooled.iter().sum::<f64>() / others);
+                let (factor, rest) = (sign * factor, sign * rest);
+                Self::Scores { pooled: pooled.clone(), few, factor, rest, sums, in_spread: *in_spread }
+            }
+            Unit::Cluster { parts } => Self::Cluster(parts),
+        }
+    }
+
+    fn add_drawn(&mut self, random: &mut Rng, drawn: &mut Drawn) {
+        match self {
+            Self::Scores { pooled, few, factor, rest, sums, in_spread } => {
+                let mut sum = 0.0;
+                for index in 0..*few {
+                    let chosen = random.usize(index..pooled.len());
+                    pooled.swap(index, chosen);
+                    sum += pooled[index];
+                }
+                drawn.add_case(*factor * sum - *rest, sums, *in_spread);
+            }
+            Self::Cluster(parts) => {
+                let sign = if random.bool() { 1.0 } else { -1.0 };
+                parts.iter().for_each(|(sum, part)| drawn.sums[*sum] += sign * part);
+            }
         }
     }
 }
@@ -210,27 +259,6 @@ impl Unit {
                 observed.add_case(mean(run) - mean(base), sums, *in_spread);
             }
             Self::Cluster { parts } => parts.iter().for_each(|(sum, part)| observed.sums[*sum] += part),
-        }
-    }
-
-    fn add_drawn(&mut self, random: &mut Rng, drawn: &mut Drawn) {
-        match self {
-            Self::Scores { pooled, in_run, sums, in_spread } => {
-                let count = pooled.len();
-                let few = (*in_run).min(count - *in_run);
-                let all: f64 = pooled.iter().sum();
-                for index in 0..few {
-                    pooled.swap(index, random.usize(index..count));
-                }
-                let few_sum: f64 = pooled[..few].iter().sum();
-                let (few_mean, other_mean) = (few_sum / few as f64, (all - few_sum) / (count - few) as f64);
-                let difference = if few == *in_run { few_mean - other_mean } else { other_mean - few_mean };
-                drawn.add_case(difference, sums, *in_spread);
-            }
-            Self::Cluster { parts } => {
-                let sign = if random.bool() { 1.0 } else { -1.0 };
-                parts.iter().for_each(|(sum, part)| drawn.sums[*sum] += sign * part);
-            }
         }
     }
 
