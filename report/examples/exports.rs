@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
             log.write(format, File::create(logs.join(log.file_name(format)))?)?;
         }
     }
-    for (name, path) in [("otel", "otel"), ("trace", "trace.json"), ("junit", "evals.xml")] {
+    for (name, path) in [("otel", "otel"), ("junit", "evals.xml")] {
         Format::named(name).expect("a format").write(&run, &directory.join(path))?;
     }
     Ok(())

@@ -58,8 +58,8 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("merge out/runs/run-2 --into merged", &[0, 1]),
     ("finish run-2", &[0, 1, 4]),
 ];
-const EVERYTHING: &str = "report run-2 --junit j.xml --csv c.csv --markdown m.md --html h.html --html-dir h --json s.json \
-                          --otel o.json --trace t.json --inspect-log inspect/";
+const EVERYTHING: &str = "report run-2 --junit j.xml --markdown m.md --html h.html --html-dir h --json s.json \
+                          --otel o.json --inspect-log inspect/";
 
 /// What is in place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn run(package: &Package, arguments: &str) -> (i32, String) {
 }
 
 /// The files that a report with everything writes.
-const WRITTEN: &[&str] = &["j.xml", "c.csv", "m.md", "h.html", "s.json", "o.json", "t.json", "inspect", "h"];
+const WRITTEN: &[&str] = &["j.xml", "m.md", "h.html", "s.json", "o.json", "inspect", "h"];
 
 /// Whether a file, or one in a directory, contains a text.
 fn has_text(path: &Path, text: &str) -> bool {

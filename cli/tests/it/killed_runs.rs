@@ -94,8 +94,6 @@ impl Runs {
             "dying",
             "--junit",
             "j.xml",
-            "--csv",
-            "c.csv",
             "--markdown",
             "m.md",
             "--html",
@@ -113,16 +111,6 @@ impl Runs {
         };
         let [tests, failed, errors] = ["tests", "failures", "errors"].map(attribute);
         counts.insert("junit", [tests - failed - errors, failed, errors]);
-        let rows: BTreeMap<String, String> = file("c.csv")
-            .lines()
-            .skip(1)
-            .map(|row| {
-                let columns: Vec<&str> = row.split(',').collect();
-                (columns[2].to_owned(), columns[5].to_owned())
-            })
-            .collect();
-        let outcomes = |outcome: &str| rows.values().filter(|found| *found == outcome).count() as u64;
-        counts.insert("csv", ["passed", "failed", "error"].map(outcomes));
         let markdown = file("m.md");
         let row = markdown.lines().find(|line| line.starts_with("| dying |")).expect("a row");
         let cells: Vec<u64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();

@@ -91,8 +91,7 @@ fn without_a_file_the_summary_is_printed() {
 fn files_in_the_formats_of_other_programs_are_written() {
     let package = package();
     package.write("summary.md", "# Build\n");
-    let arguments =
-        ["report", "--junit", "evals.xml", "--csv", "evals.csv", "--markdown", "summary.md", "--format", "github"];
+    let arguments = ["report", "--junit", "evals.xml", "--markdown", "summary.md", "--format", "github"];
     let output = package.run_in_output(&arguments);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.lines().all(|line| line.starts_with("::")), "{}", output.out);
@@ -100,7 +99,6 @@ fn files_in_the_formats_of_other_programs_are_written() {
     assert!(
         read("evals.xml").starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalsuite\"")
     );
-    assert!(read("evals.csv").starts_with("run_id,suite,case_id,target,trial,"));
     assert!(read("summary.md").starts_with("# Build\n## Evaluation: "), "the summary of a job is appended to");
 
     let output = package.run_in_output(&["report", "--json", "summary.json", "--format", "json"]);
@@ -153,9 +151,9 @@ fn a_merged_run_is_reported_like_any_other() {
 }
 
 #[test]
-fn logs_of_inspect_spans_and_a_trace_are_written() {
+fn logs_of_inspect_and_spans_are_written() {
     let package = package();
-    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel", "--trace", "trace.json"];
+    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel"];
     let output = package.run_in_output(&arguments);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let logs: Vec<&str> = output.out.lines().collect();
@@ -167,7 +165,6 @@ fn logs_of_inspect_spans_and_a_trace_are_written() {
     }
     assert!(read("otel/run.traces.jsonl").starts_with("{\"resourceSpans\":["));
     assert!(read("otel/run.logs.jsonl").starts_with("{\"resourceLogs\":["));
-    assert!(read("trace.json").contains("\"traceEvents\":["));
 }
 
 #[test]
@@ -199,7 +196,7 @@ fn a_file_that_cannot_be_read_is_named_once() {
     let cases = package.root().join("out/runs/run-2/suites/refunds-00000000/cases");
     let case = fs::read_dir(cases).unwrap().next().unwrap().unwrap().path();
     fs::write(case.join("trial-000/trajectory.json"), "{").unwrap();
-    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel", "--trace", "trace.json", "--html", "a.html"];
+    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel", "--html", "a.html"];
     let output = package.run_in_output(&arguments);
     assert_eq!(output.code, 0);
     assert_eq!(output.err.matches("/trial-000/trajectory.json: EOF while parsing").count(), 1, "{}", output.err);

@@ -156,7 +156,7 @@ fn suites_of_two_packages_are_two() {
     assert_eq!(listed, [Some(a.as_str()), Some(b.as_str())]);
 
     let out = package.root();
-    for (flag, file) in [("--junit", "junit.xml"), ("--csv", "cases.csv"), ("--markdown", "report.md")] {
+    for (flag, file) in [("--junit", "junit.xml"), ("--markdown", "report.md")] {
         let path = out.join(file);
         evalsuite(&package, &["report", "second", flag, path.to_str().expect("UTF-8")]).succeeds(flag);
         let text = fs::read_to_string(&path).expect("a file").replace("\\", "");

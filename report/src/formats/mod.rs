@@ -1,7 +1,6 @@
 //! Runs in the formats of other programs: a table, and a file for each of them.
 
 mod annotations;
-mod csv;
 mod ids;
 mod input;
 mod inspect;
@@ -11,7 +10,6 @@ mod otel;
 mod steps;
 mod summary_json;
 mod timeline;
-mod trace;
 mod xml;
 
 use std::fs::File;
@@ -96,7 +94,6 @@ pub const FORMATS: &[Format] = &[
         markdown::markdown,
         "Append Markdown, for pull requests and summaries of CI jobs",
     ),
-    text("csv", Destination::File, csv::csv, "Write CSV with one row per trial"),
     text(
         "json",
         Destination::File,
@@ -115,7 +112,6 @@ pub const FORMATS: &[Format] = &[
         otel::files,
         "Write OpenTelemetry data as OTLP/JSON: spans to run.traces.jsonl, grader results to run.logs.jsonl",
     ),
-    text("trace", Destination::File, trace::trace, "Write Chrome trace JSON, a timeline for Perfetto"),
 ];
 
 const fn text(name: &'static str, destination: Destination, write: WriteText, about: &'static str) -> Format {

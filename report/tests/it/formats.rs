@@ -79,18 +79,6 @@ fn junit_has_what_two_readers_go_by() {
 }
 
 #[test]
-fn csv_has_a_row_for_each_trial() {
-    let (_output, run) = run(|run| run.hostile = Some("a,\"b\"\nc".to_owned()));
-    let text = in_format("csv", &run);
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
-    let trials: usize = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.trials.len()).sum();
-    assert_eq!(rows.len(), trials);
-    assert!(rows.iter().any(|row| &row[2] == "a,\"b\"\nc"), "the hostile id is one field");
-    assert!(rows.iter().all(|row| run.directory.join(&row[21]).is_dir()), "every row names its record");
-}
-
-#[test]
 fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
     let (_output, mut run) = run(|run| run.skill = 0.2);
     let broken = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("cases");

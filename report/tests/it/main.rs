@@ -12,5 +12,4 @@ mod judged_rates;
 mod otel;
 mod run_directories;
 mod schemas;
-mod trace;
 mod written_file;
