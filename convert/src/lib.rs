@@ -1,4 +1,4 @@
-//! Converts evaluation suites: between the layouts of evalsuite, from promptfoo configurations and from Harbor tasks.
+//! Converts promptfoo configurations and Harbor tasks to evaluation suites.
 //!
 //! A conversion reads files and returns a [`Conversion`]: the files to write, and a [`Report`] that names every entry of the source as
 //! mapped, approximated, different or dropped. Nothing is written before [`Output::write`].
@@ -14,14 +14,15 @@ mod case_ids;
 mod suite_draft;
 
 mod harbor;
-mod layouts;
+mod new_suite;
 mod promptfoo;
+mod tasks;
 #[cfg(test)]
 mod test_files;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;
-pub use layouts::{NewSuite, between_layouts, copy_suite, to_tasks};
+pub use new_suite::NewSuite;
 pub use output::{Conversion, Output};
 pub use promptfoo::from_promptfoo;
 

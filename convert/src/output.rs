@@ -18,25 +18,10 @@ pub struct Conversion {
     pub copied_from_outside: Vec<PathBuf>,
 }
 
-impl Conversion {
-    /// A conversion to tasks; an error if no case can be one.
-    pub(crate) fn of_tasks(
-        output: Option<Output>,
-        report: Report,
-        copied_from_outside: Vec<PathBuf>,
-    ) -> Result<Self, ConvertError> {
-        match output {
-            Some(output) => Ok(Self { output, report, copied_from_outside }),
-            None => Err(ConvertError::no_cases(report)),
-        }
-    }
-}
-
-/// The files to write below a directory, and those to remove.
+/// The files to write below a directory.
 #[derive(Debug, Clone, Default)]
 pub struct Output {
     files: BTreeMap<PathBuf, Vec<u8>>,
-    removed: BTreeSet<PathBuf>,
     /// Files that can be executed.
     programs: BTreeSet<PathBuf>,
 }
@@ -60,19 +45,14 @@ impl Output {
         self.add(path, contents);
     }
 
-    /// A file of the source that the suite does not have any more.
-    pub(crate) fn remove(&mut self, path: impl Into<PathBuf>) {
-        self.removed.insert(path.into());
-    }
-
     /// Writes the files below `directory`, which is created.
     ///
     /// # Errors
     ///
-    /// If a file exists, unless `force` allows to overwrite and remove files, or if a link leads out of `directory`; then nothing is
+    /// If a file exists, unless `force` allows to overwrite it, or if a link leads out of `directory`; then nothing is
     /// written. If a file cannot be written.
     pub fn write(&self, directory: &Path, force: bool) -> Result<(), ConvertError> {
-        let paths = || self.files.keys().chain(&self.removed).map(|path| directory.join(path));
+        let paths = || self.files.keys().map(|path| directory.join(path));
         let existing: Vec<PathBuf> = paths().filter(|path| path.symlink_metadata().is_ok()).collect();
         if !force && !existing.is_empty() {
             return Err(ConvertError { kind: Kind::Exists(existing) });
@@ -89,16 +69,6 @@ impl Output {
             fs::write(&path, contents).map_err(|error| ConvertError::io(&path, error))?;
             if is_executable {
                 make_program(&path).map_err(|error| ConvertError::io(&path, error))?;
-            }
-        }
-        for path in self.removed.iter().filter(|path| !self.files.contains_key(*path)) {
-            let path = directory.join(path);
-            fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
-            // A directory that holds anything else stays.
-            for parent in path.ancestors().skip(1).take_while(|parent| *parent != directory) {
-                if fs::remove_dir(parent).is_err() {
-                    break;
-                }
             }
         }
         Ok(())
@@ -157,14 +127,13 @@ mod tests {
         output.write(directory.path(), false).unwrap();
         let mut next = Output::default();
         next.add("EVAL.yaml", "c");
+        next.add("cases/b/case.yaml", "c");
         next.add("other.txt", "d");
-        next.remove("cases/b/case.yaml");
         let error = next.write(directory.path(), false).unwrap_err();
         assert!(error.to_string().contains("EVAL.yaml and 1 more files would be overwritten"), "{error}");
         assert!(!directory.path().join("other.txt").exists(), "nothing is written");
         next.write(directory.path(), true).unwrap();
         assert_eq!(fs::read_to_string(directory.path().join("EVAL.yaml")).unwrap(), "c");
-        assert!(!directory.path().join("cases/b").exists());
     }
 
     #[cfg(unix)]

@@ -1,7 +1,5 @@
 //! A suite that is being made: its settings, its cases and the files that they use.
 
-use std::path::Path;
-
 use evalsuite_loader::document::{Data, Document, Value};
 
 use crate::output::Output;
@@ -42,8 +40,8 @@ pub(crate) struct CaseDraft {
 }
 
 impl SuiteDraft {
-    /// The files of the suite in a layout, with this name of the eval file.
-    pub(crate) fn write_as(mut self, layout: CasePlacement, name: &Path) -> Output {
+    /// The files of the suite in a layout.
+    pub(crate) fn write_as(mut self, layout: CasePlacement) -> Output {
         let tests = match layout {
             CasePlacement::File => {
                 let case = |(id, case): (String, CaseDraft)| {
@@ -65,7 +63,7 @@ impl SuiteDraft {
             }
         };
         self.settings.push(("tests".to_owned(), Value { above: self.above, ..tests }));
-        self.output.add(name, mapping(self.settings, self.end));
+        self.output.add("EVAL.yaml", mapping(self.settings, self.end));
         self.output
     }
 }

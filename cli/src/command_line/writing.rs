@@ -54,30 +54,29 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
-/// Convert a suite to another layout, or create a suite from promptfoo or Harbor
+/// Convert a promptfoo configuration or Harbor tasks to a suite
 ///
-/// Reports whether each entry of the source is mapped, approximated, different or dropped, and why. Comments in YAML files are kept. A
-/// suite is converted in place unless DIR is given. Programs of the source are not run. Requires the feature `convert`. Exit status:
-/// 0 on success, 1 if the new suite has errors or an entry was dropped without `--lossy`, 2 if the source cannot be read or a file would
-/// be overwritten.
+/// Reports whether each entry of the source is mapped, approximated, different or dropped, and why. Comments in YAML files are kept.
+/// Programs of the source are not run. Requires the feature `convert`. Exit status: 0 on success, 1 if the new suite has errors or an
+/// entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = super::help::examples("convert"))]
 pub(crate) struct Convert {
-    /// Suite, promptfoo configuration, Harbor task, or directory of Harbor tasks
+    /// Promptfoo configuration, Harbor task, or directory of Harbor tasks
     pub(crate) source: PathBuf,
     /// Directory of the new suite
     #[arg(value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
+    pub(crate) output: PathBuf,
     /// Kind of the source [default: detected]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) from: Option<SourceKind>,
-    /// Layout of the new suite; required if the source is a suite [default: file]
-    #[arg(long, value_enum)]
-    pub(crate) layout: Option<CaseLayout>,
+    /// Layout of the new suite
+    #[arg(long, value_enum, default_value_t = CaseLayout::File)]
+    pub(crate) layout: CaseLayout,
     /// Also copy files from this directory outside of the source; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) allow_outside: Vec<PathBuf>,
-    /// Overwrite and remove existing files
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
     /// Exit with status 0 even if an entry was dropped
@@ -90,8 +89,6 @@ pub(crate) struct Convert {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SourceKind {
-    /// A suite of evalsuite
-    Suite,
     /// A promptfoo configuration
     Promptfoo,
     /// A Harbor task, or a directory of them

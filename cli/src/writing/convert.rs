@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_convert::{
-    CasePlacement, Conversion, NewSuite, Outcome, Source, SourceEntry, between_layouts, copy_suite, from_harbor,
-    from_promptfoo, to_tasks,
-};
+use evalsuite_convert::{CasePlacement, Conversion, Outcome, Source, SourceEntry, from_harbor, from_promptfoo};
 use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
-use evalsuite_discovery::{SuiteFile, is_case_file, skill_directory};
+use evalsuite_discovery::{SuiteFile, is_case_file};
 use evalsuite_loader::{document, load};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,45 +80,20 @@ impl ConvertedSuite {
 pub(crate) fn run(command: &Convert) -> Result<Exit> {
     let kind = command.from.map_or_else(|| SourceKind::of(&command.source), Ok)?;
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
-    // Where the cases of an eval file are; `None` for tasks.
-    let placement = match command.layout {
-        None | Some(CaseLayout::File) => Some(CasePlacement::File),
-        Some(CaseLayout::Directories) => Some(CasePlacement::Directories),
-        Some(CaseLayout::Tasks) => None,
+    let suite = match kind {
+        SourceKind::Promptfoo => from_promptfoo(source)?,
+        SourceKind::Harbor => from_harbor(source)?,
     };
-    let written = |suite: NewSuite| match placement {
-        Some(placement) => Ok(suite.in_layout(placement)),
-        None => suite.as_tasks(),
-    };
-    let mut conversion = match (kind, placement) {
-        (SourceKind::Suite, _) if command.layout.is_none() => {
-            return Err(CliError::new("`--layout` is missing: file, directories or tasks"));
-        }
-        (SourceKind::Suite, Some(placement)) => between_layouts(source.clone(), placement)?,
-        (SourceKind::Suite, None) => to_tasks(source.clone())?,
-        (SourceKind::Promptfoo, _) => written(from_promptfoo(source.clone())?)?,
-        (SourceKind::Harbor, _) => written(from_harbor(source.clone())?)?,
+    let conversion = match command.layout {
+        CaseLayout::File => suite.in_layout(CasePlacement::File),
+        CaseLayout::Directories => suite.in_layout(CasePlacement::Directories),
+        CaseLayout::Tasks => suite.as_tasks()?,
     };
     let style = match command.format {
         OutputFormat::Human => render::Style::Colored,
         OutputFormat::Json => render::Style::Plain,
     };
-    let problems = match (&command.output, kind) {
-        (Some(output), SourceKind::Suite) => {
-            if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
-                let message = format!("{} is not empty: add `--force`, or name another directory", output.display());
-                return Err(CliError::new(message));
-            }
-            let copied = copy_suite(source, output)?;
-            conversion.copied_from_outside.extend(copied);
-            conversion.copied_from_outside.sort();
-            conversion.copied_from_outside.dedup();
-            write(&conversion, output, true, style)?
-        }
-        (Some(output), _) => write(&conversion, output, command.force, style)?,
-        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force, style)?,
-        (None, _) => return Err(CliError::new("the directory of the new suite is missing: write it after the source")),
-    };
+    let problems = write(&conversion, &command.output, command.force, style)?;
     print(command.format, &ConvertedSuite::of(&conversion, &problems), |out| {
         writeln!(out, "{}", conversion.report)?;
         for file in copied_from_outside(&conversion) {
@@ -144,16 +116,16 @@ impl SourceKind {
             let has_task = |directory: &Path| directory.join("task.toml").is_file();
             let holds_tasks =
                 path.read_dir().is_ok_and(|mut entries| entries.any(|it| it.is_ok_and(|it| has_task(&it.path()))));
-            return Ok(if has_task(path) || holds_tasks { Self::Harbor } else { Self::Suite });
+            if has_task(path) || holds_tasks {
+                return Ok(Self::Harbor);
+            }
+            return Err(not_a_source(path));
         }
         if !path.is_file() {
             suite_request::existing(path)?;
             return Err(CliError::new(format!("`{}` is not a file or a directory", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if SuiteFile::named(&name).is_some() || skill_directory(path).is_some() {
-            return Ok(Self::Suite);
-        }
         if name == "task.toml" {
             return Ok(Self::Harbor);
         }
@@ -162,17 +134,16 @@ impl SourceKind {
             root.is_ok_and(|root| ["prompts", "providers", "scenarios"].iter().any(|key| root.get(key).is_some()));
         match is_configuration || name.starts_with("promptfooconfig") {
             true => Ok(Self::Promptfoo),
-            false => Err(CliError::with_help(
-                format!("{} is not a suite, a promptfoo configuration or a Harbor task", path.display()),
-                "set its kind with `--from`",
-            )),
+            false => Err(not_a_source(path)),
         }
     }
 }
 
-fn suite_directory(source: &Path) -> &Path {
-    let around = || skill_directory(source).or(source.parent()).filter(|parent| !parent.as_os_str().is_empty());
-    if source.is_dir() { source } else { around().unwrap_or(Path::new(".")) }
+fn not_a_source(path: &Path) -> CliError {
+    CliError::with_help(
+        format!("{} is not a promptfoo configuration or a Harbor task", path.display()),
+        "set its kind with `--from`",
+    )
 }
 
 /// Writes the suite, and returns the problems that it has.

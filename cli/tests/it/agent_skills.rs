@@ -76,26 +76,3 @@ fn a_new_case_is_an_eval_and_a_new_grader_is_refused() {
     assert_eq!(output.code, 2);
     assert!(output.err.contains("is an Agent Skill, whose evals name no graders"), "{}", output.err);
 }
-
-#[test]
-fn a_skill_is_converted_to_another_layout() {
-    let package = package(EVALS);
-    let output = package.run(&["convert", "skills/pdf-forms", "suites/forms", "--layout", "file"]);
-    assert_eq!(output.code, 1, "the files of an eval are dropped: {}{}", output.out, output.err);
-    assert!(output.out.contains("only the `template` of a workspace has files"), "{}", output.out);
-    let text = fs::read_to_string(package.root().join("suites/forms/EVAL.yaml")).unwrap();
-    assert!(text.contains("id: same-form\n            outcome: The form is the given one\n"), "{text}");
-    for part in ["name: pdf-forms", "id: '1'", "input: Fill in the form", "criteria: A form", "skill: pdf-forms"] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-    let output = package.run(&["check", "suites/forms"]);
-    assert_eq!(output.out, "no problems in 1 suite with 2 tests\n", "{text}");
-    let output = package.run(&["convert", "skills/pdf-forms/SKILL.md", "suites/tasks", "--layout", "tasks", "--lossy"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert_eq!(package.run(&["check", "suites/tasks"]).out, "no problems in 1 suite with 2 tests\n");
-    package.write("PDF Forms/SKILL.md", SKILL);
-    package.write("PDF Forms/evals/evals.json", EVALS);
-    let output = package.run(&["convert", "PDF Forms", "suites/named", "--layout", "file", "--lossy"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert!(output.out.contains("`PDF Forms` is not the name of a suite, `pdf-forms` is"), "{}", output.out);
-}

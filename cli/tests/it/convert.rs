@@ -71,36 +71,6 @@ fn the_report_is_one_json_object() {
 }
 
 #[test]
-fn problems_in_json_have_no_escape_sequences() {
-    let suite = "name: shop\ntests:\n  - id: a\n    input: hi\n    critera: Greets\n";
-    let package = Package::new(&[("suites/shop/EVAL.yaml", suite)]);
-    let arguments = ["convert", "suites/shop", "suites/copy", "--layout", "directories", "--format", "json"];
-    let output = package.run(&arguments);
-    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
-    let problems = package.json("convert", &output.out)["problems"].to_string();
-    assert!(problems.contains("critera") && !problems.contains("\\u001b"), "{problems}");
-}
-
-#[test]
-fn a_suite_moves_its_cases_in_place_or_in_a_copy() {
-    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("suites/shop/notes.txt", "x")]);
-    let read = |path: &str| std::fs::read_to_string(package.root().join(path)).unwrap();
-    let output = package.run(&["convert", "suites/shop", "suites/copy", "--layout", "directories"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert_eq!(read("suites/copy/notes.txt"), "x");
-    assert_eq!(read("suites/copy/cases/b/case.yaml"), "input: hi # second\ncriteria: Greets\n");
-    assert_eq!(read("suites/shop/EVAL.yaml"), SUITE, "the source stays");
-    let in_place = ["convert", "suites/shop", "--layout", "directories"];
-    assert_eq!(package.run(&in_place).code, 2);
-    assert_eq!(package.run(&[&in_place[..], &["--force"]].concat()).code, 0);
-    assert!(read("suites/shop/EVAL.yaml").starts_with("# Shop.\n"));
-    let back = package.run(&["convert", "suites/shop", "--layout", "file", "--force"]);
-    assert_eq!(back.code, 0, "{}", back.err);
-    assert!(read("suites/shop/EVAL.yaml").contains("id: b"));
-    assert!(!package.root().join("suites/shop/cases").join("b").exists());
-}
-
-#[test]
 fn a_harbor_task_becomes_a_case() {
     let package = Package::new(&[
         ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
@@ -119,11 +89,12 @@ fn what_cannot_be_converted_is_an_error() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("a.yaml", "a: 1"), ("bad.yaml", "prompts: [")]);
     for (arguments, message) in [
         (vec!["none.yaml", "out"], "`none.yaml` does not exist\n  = help: the path is relative to "),
-        (vec!["a.yaml", "out"], "a.yaml is not a suite, a promptfoo configuration or a Harbor task"),
+        (vec!["a.yaml", "out"], "a.yaml is not a promptfoo configuration or a Harbor task"),
         (vec!["bad.yaml", "out", "--from", "promptfoo"], "the source cannot be read"),
-        (vec!["suites/shop"], "`--layout` is missing"),
-        (vec!["a.yaml", "--from", "promptfoo"], "is not a promptfoo configuration"),
-        (vec!["suites/shop", "suites", "--layout", "file"], "suites is not empty"),
+        (vec!["suites/shop", "out"], "suites/shop is not a promptfoo configuration or a Harbor task"),
+        (vec!["suites/shop/EVAL.yaml", "out"], "EVAL.yaml is not a promptfoo configuration or a Harbor task"),
+        (vec!["a.yaml", "out", "--from", "promptfoo"], "is not a promptfoo configuration"),
+        (vec!["promptfooconfig.yaml"], "<DIR>"),
     ] {
         let output = package.run(&[&["convert"], &arguments[..]].concat());
         assert_eq!(output.code, 2, "{arguments:?}: {}", output.out);
@@ -158,11 +129,6 @@ fn a_source_without_a_case_that_can_be_converted_writes_nothing() {
             vec!["--lossy"],
             "dropped      task.toml: nothing is left that grades it",
         ),
-        (
-            vec![("EVAL.yaml", "name: x\ntests: [{ id: a, input: b, assertions: [] }]\n".to_owned())],
-            vec!["--layout", "tasks"],
-            "dropped      suite.json: tasks: no case can be a task: choose another layout",
-        ),
     ] {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, &**text)).collect();
         let package = Package::new(&[]);
@@ -172,34 +138,6 @@ fn a_source_without_a_case_that_can_be_converted_writes_nothing() {
         assert!(output.err.contains(said) && output.err.contains(reason), "{files:?}: {}", output.err);
         assert!(!package.root().join("made").exists(), "{files:?}");
     }
-}
-
-#[test]
-fn a_suite_goes_to_tasks_and_back() {
-    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE)]);
-    let to_tasks = ["convert", "suites/shop", "suites/tasks", "--layout", "tasks"];
-    let output = package.run(&to_tasks);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert!(output.out.contains("approximated EVAL.yaml: "), "{}", output.out);
-    assert!(package.root().join("suites/tasks/tasks/b.json").is_file());
-    assert!(
-        !package.root().join("suites/tasks/EVAL.yaml").exists()
-            && package.root().join("suites/shop/EVAL.yaml").exists()
-    );
-    assert_eq!(package.run(&["check", "suites/tasks"]).code, 0, "{}", package.run(&["check", "suites/tasks"]).out);
-    assert_eq!(package.run(&to_tasks).code, 2, "nothing is overwritten");
-    let back = ["convert", "suites/tasks/suite.json", "suites/back", "--layout", "directories"];
-    let output = package.run(&back);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    let checked = package.run(&["check", "suites/back"]);
-    assert_eq!(checked.code, 0, "{}", checked.out);
-    package.write("suites/shop/EVAL.yaml", &format!("tags: [fast]\n{SUITE}"));
-    let in_place = ["convert", "suites/shop", "--layout", "tasks", "--force"];
-    let output = package.run(&in_place);
-    assert_eq!(output.code, 1, "{}", output.out);
-    assert!(output.out.contains("dropped      EVAL.yaml:1: tags: "), "{}", output.out);
-    assert!(!package.root().join("suites/shop/EVAL.yaml").exists());
-    assert_eq!(package.run(&["convert", "suites/shop", "--layout", "tasks"]).code, 2, "it is in that layout");
 }
 
 #[test]

@@ -211,34 +211,6 @@ fn no_file_of_a_harbor_task_leads_out_of_its_directory() {
 }
 
 #[test]
-fn no_case_of_a_suite_is_taken_from_outside_of_it() {
-    let layout = ["--layout", "directories"];
-    for tests in [
-        "../outside/list.yaml",
-        "['file://../outside/list.yaml']",
-        "['file://../outside/*st.yaml']",
-        "OUTSIDE/list.yaml",
-        "['file://linked.yaml']",
-        "../outside",
-    ] {
-        let package = package(&[("EVAL.yaml", &format!("name: x\ntests: {tests}\n"))]);
-        link(&package, "../outside/list.yaml", "linked.yaml");
-        refused(&package, &layout, &["EVAL.yaml:2: tests"]);
-    }
-    let case = package(&[("EVAL.yaml", "name: x\n"), ("cases/a/case.yaml", "input: a\ncriteria: b\n")]);
-    link(&case, "../../outside/case", "cases/b");
-    refused(&case, &["--layout", "file"], &["cases/b/case.yaml"]);
-    let data = package(&[("EVAL.yaml", "name: x\ntests: [{ id: a, input: b, criteria: c }]\n")]);
-    link(&data, "../../outside/secret.txt", "data/secret.txt");
-    refused(&data, &layout, &["`data/secret.txt`"]);
-    let shared =
-        package(&[("EVAL.yaml", "name: x\ntests: [{ id: a, input: b, criteria: c }]\n"), ("data/a/x", "kept")]);
-    link(&shared, "a", "data/b");
-    assert_eq!(shared.run(&["convert", "in", "made", "--layout", "directories"]).code, 0);
-    assert_eq!(fs::read_to_string(shared.root().join("made/data/b/x")).unwrap(), "kept", "a link inside is copied");
-}
-
-#[test]
 fn a_pattern_ends_at_the_limit_of_entries() {
     let text = "prompts: ['Say {{word}}']\ntests:\n  - vars: { word: 'file://**/*.txt' }\n";
     let package = package(&[("promptfooconfig.yaml", text), ("d/a.txt", "x")]);

@@ -18,7 +18,7 @@ use self::settings::{CONTAINER, MAPPED, NO_KEY, is_empty};
 use self::verifier::Container;
 use crate::case_ids::{CaseIds, suite_name};
 use crate::error::ConvertError;
-use crate::layouts::NewSuite;
+use crate::new_suite::NewSuite;
 use crate::report::{Outcome, Place, Report};
 use crate::source::{self, Source, SourceFiles};
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};

@@ -28,7 +28,7 @@ use self::tests_reader::WrittenTest;
 use self::values::comments;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
-use crate::layouts::NewSuite;
+use crate::new_suite::NewSuite;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, Source, SourceFiles};
 use crate::suite_draft::SuiteDraft;

@@ -191,7 +191,7 @@ impl SourceFiles {
     }
 
     /// Notes a file that is copied from outside of the directory of the source.
-    pub(crate) fn note_copy(&self, path: &Path) {
+    fn note_copy(&self, path: &Path) {
         let target = resolved(path);
         if !target.starts_with(&self.real_root) {
             self.copied.borrow_mut().insert(target);

@@ -4,9 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_convert::{
-    CasePlacement, Conversion, ConvertError, between_layouts, copy_suite, from_harbor, from_promptfoo,
-};
+use evalsuite_convert::{CasePlacement, Conversion, ConvertError, from_harbor, from_promptfoo};
 use fastrand::Rng;
 
 use super::{Input, Target};
@@ -49,7 +47,7 @@ impl Conversions {
         Ok(Self { seeds, words, scratch: scratch.to_owned() })
     }
 
-    fn convert(&self, source: &Path) -> Result<Vec<u8>, ConvertError> {
+    fn convert(source: &Path) -> Result<Vec<u8>, ConvertError> {
         let text = |conversion: Conversion| {
             conversion
                 .output
@@ -63,13 +61,7 @@ impl Conversions {
         if source.join("task.toml").is_file() {
             return from_harbor(source).map(|suite| text(suite.in_layout(CasePlacement::File)));
         }
-        if source.join("promptfooconfig.yaml").is_file() {
-            return from_promptfoo(source).map(|suite| text(suite.in_layout(CasePlacement::Directories)));
-        }
-        let converted = between_layouts(source, CasePlacement::Directories).map(text);
-        let copy = self.scratch.join("copy");
-        copy_suite(source, &copy)?;
-        converted
+        from_promptfoo(source).map(|suite| text(suite.in_layout(CasePlacement::Directories)))
     }
 }
 
@@ -89,9 +81,6 @@ const NAMES: &[&str] = &[
     "one",
     "data",
     "a.txt",
-    "file://list.yaml",
-    "file://lists/*.yaml",
-    "file://cases.jsonl",
     "Do it.",
     "4",
 ];
@@ -122,12 +111,10 @@ impl Target for Conversions {
     }
 
     fn prepare(&mut self, input: &Input) -> io::Result<()> {
-        for directory in ["source", "copy"].map(|name| self.scratch.join(name)) {
-            if directory.exists() {
-                fs::remove_dir_all(&directory)?;
-            }
-        }
         let source = self.scratch.join("source");
+        if source.exists() {
+            fs::remove_dir_all(&source)?;
+        }
         self.seeds[input.seed].write(&source)?;
         fs::write(source.join(&self.seeds[input.seed].files[input.file].path), &input.bytes)?;
         for (target, link) in [
@@ -146,7 +133,7 @@ impl Target for Conversions {
     fn run(&mut self, _: &Input) -> Result<(), String> {
         let source = self.scratch.join("source");
         let has_secret = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
-        match self.convert(&source) {
+        match Self::convert(&source) {
             Ok(written) if has_secret(&written) => Err("a file outside of the source was copied".to_owned()),
             Err(error) if has_secret(error.to_string().as_bytes()) => {
                 Err("an error shows what is in a file outside of the source".to_owned())

@@ -1,16 +1,22 @@
 //! Writes a suite as `suite.json` with a JSON file per case.
 
+mod graders;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
-use super::Directories;
-use super::task_graders::{GraderWriter, is_required};
+use self::graders::{GraderWriter, is_required};
+use crate::case_ids::CaseIds;
 use crate::output::Output;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 use crate::yaml_writer::without_nulls;
+
+/// Most bytes of the name of a file, without its extension.
+const LONGEST_NAME: usize = 200;
 
 /// The threshold of a suite with an eval file, where none is written.
 const THRESHOLD: f64 = 0.8;
@@ -20,7 +26,7 @@ const ASSERTIONS: &[&str] = &["assertions", "assert", "evaluators"];
 const NO_KEY: &str = "the tasks layout has nothing like it";
 
 /// Writes one suite.
-pub(super) struct TaskWriter<'a> {
+pub(crate) struct TaskWriter<'a> {
     report: &'a mut Report,
     output: Output,
     /// What every task starts with: what an eval file says of all its cases.
@@ -32,46 +38,38 @@ pub(super) struct TaskWriter<'a> {
 }
 
 impl<'a> TaskWriter<'a> {
-    /// The files of a suite in the tasks layout; `None` if no case can be a task. `tests` is the value of that key, and
-    /// `place` that of the file of the suite, where what becomes of its entries is reported.
-    pub(super) fn write(
-        draft: SuiteDraft,
-        tests: Option<&Value>,
-        place: &Place,
-        default_name: &str,
-        report: &'a mut Report,
-    ) -> Option<Output> {
+    /// The files of a suite in the tasks layout; `None` if no case can be a task.
+    pub(crate) fn write(draft: SuiteDraft, report: &'a mut Report) -> Option<Output> {
+        let place = Place::new("suite.json", 0, "");
         let is_comment = |line: &String| !line.is_empty();
         let has_comments = |entries: &[(String, Value)]| entries.iter().any(|(_, value)| has_comment(value));
         if has_comments(&draft.settings)
             || draft.cases.iter().any(|(_, case)| case.above.iter().any(is_comment) || has_comments(&case.entries))
-            || tests.is_some_and(has_comment)
             || draft.above.iter().chain(&draft.end).any(is_comment)
         {
-            report.approximated(&Place::new(place.file.clone(), 0, "comments"), "JSON has none");
+            report.approximated(&place.below(0, "comments"), "JSON has none");
         }
         let shared = ReadTask::default();
         let mut writer = Self { report, output: draft.output, shared, every_verdict: true, threshold: THRESHOLD };
-        writer.shared = writer.read(ReadTask::default(), &draft.settings, place, true);
+        writer.shared = writer.read(ReadTask::default(), &draft.settings, &place, true);
         writer.threshold = writer.shared.threshold.unwrap_or(THRESHOLD);
         writer.every_verdict = draft.cases.iter().all(|(_, case)| writer.is_strict(case));
         let setting =
             |key: &str| draft.settings.iter().find(|(known, _)| known == key).map(|(_, value)| value.to_json());
         let head = json!({
-            "name": setting("name").unwrap_or_else(|| default_name.into()),
+            "name": setting("name").unwrap_or_else(|| "suite".into()),
             "agent_name": "agent",
             "kind": setting("kind").unwrap_or_else(|| "capability".into()),
             "task_pass_threshold": (!writer.every_verdict).then_some(writer.threshold),
             "gates": setting("gates"),
         });
         writer.output.add("suite.json", text(head));
-        let mut names = Directories::default();
+        let mut names = FileNames::default();
         for (id, case) in &draft.cases {
             writer.task(id, case, &mut names);
         }
         if !writer.output.files().keys().any(|file| file.starts_with("tasks")) {
-            let place = Place::new("suite.json", 0, "tasks");
-            writer.report.dropped(&place, "no case can be a task: choose another layout");
+            writer.report.dropped(&place.below(0, "tasks"), "no case can be a task: choose another layout");
             return None;
         }
         Some(writer.output)
@@ -127,7 +125,7 @@ impl<'a> TaskWriter<'a> {
         }
     }
 
-    fn task(&mut self, id: &str, case: &CaseDraft, names: &mut Directories) {
+    fn task(&mut self, id: &str, case: &CaseDraft, names: &mut FileNames) {
         let place = &case.place;
         let shared = ReadTask { assertions: Vec::new(), ..self.shared.clone() };
         let mut task = self.read(shared, &case.entries, place, false);
@@ -264,3 +262,31 @@ fn has_comment(value: &Value) -> bool {
 fn text(json: Json) -> String {
     format!("{:#}\n", without_nulls(json))
 }
+
+/// Names of the files of tasks.
+#[derive(Default)]
+struct FileNames {
+    taken: BTreeSet<String>,
+    ids: CaseIds,
+}
+
+impl FileNames {
+    /// The id where it can be the name of a file. The test of the case keeps its name: what is replaced is a `_` in it.
+    fn name(&mut self, id: &str) -> String {
+        let is_kept = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+        let name: String = id.chars().map(|character| if is_kept(character) { character } else { '-' }).collect();
+        let is_usable = !name.starts_with(['.', '_', '-']) && name.len() <= LONGEST_NAME;
+        if is_usable && self.taken.insert(name.to_lowercase()) {
+            return name;
+        }
+        loop {
+            let name = self.ids.next(id, "case");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

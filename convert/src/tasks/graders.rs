@@ -1,41 +1,13 @@
-//! Graders of tasks as assertions of cases, and the other way round.
+//! Assertions of cases as graders of tasks.
 
 use evalsuite_loader::document::{Data, Value};
-use evalsuite_schema::grader::{GraderKind, built_in_kind};
+use evalsuite_schema::grader::built_in_kind;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use crate::report::{Place, Report};
-use crate::suite_draft::entry;
 
 /// The pass mark of a grader of a task, where none is written.
 const PASS_MARK: f64 = 1.0;
-
-/// The assertion that decides what a grader of a task decides. `every_verdict`: whether every verdict has to be `pass`; else the mean of
-/// the scores decides.
-pub(super) fn assertion(grader: &Value, every_verdict: bool, place: &Place, report: &mut Report) -> Value {
-    let name = grader.get("name").and_then(Value::as_text).unwrap_or_default();
-    let kind = built_in_kind(&name.replace('_', "-"));
-    let config = grader.get("config").map(Value::entries).unwrap_or_default();
-    let mut entries = vec![("type".to_owned(), Value::text(name))];
-    match kind {
-        Some(_) => entries.extend(config.iter().cloned()),
-        None if config.is_empty() => {}
-        None => entries.push(("config".to_owned(), Value::new(Data::Mapping(config.to_vec())))),
-    }
-    report.mapped(place);
-    if every_verdict {
-        entries.push(entry("required", true));
-        match kind {
-            Some(_) if entries.iter().any(|(key, _)| key == "min_score") => {}
-            Some(_) => entries.push(entry("min_score", json!(PASS_MARK))),
-            None => report.different(place, "a score above 0 passes, unless the grader says that it fails"),
-        }
-        if kind != Some(GraderKind::Code) {
-            report.different(place, "the case fails where this grader cannot decide: it is `required`");
-        }
-    }
-    Value::new(Data::Mapping(entries))
-}
 
 /// The graders of a task that decide what assertions decide.
 pub(super) struct GraderWriter<'a> {

@@ -1,12 +1,12 @@
 //! A suite that was made of another program's files, before it has a layout.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::task_writer::TaskWriter;
 use crate::error::ConvertError;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CasePlacement, SuiteDraft};
+use crate::tasks::TaskWriter;
 
 /// A suite that was made of a promptfoo configuration or of Harbor tasks.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl NewSuite {
 
     /// The suite with an eval file.
     pub fn in_layout(self, layout: CasePlacement) -> Conversion {
-        let output = self.draft.write_as(layout, Path::new("EVAL.yaml"));
+        let output = self.draft.write_as(layout);
         Conversion { output, report: self.report, copied_from_outside: self.copied_from_outside }
     }
 
@@ -48,8 +48,11 @@ impl NewSuite {
             case.place = Place::new(format!("tasks/{id}.json"), 0, "case");
         }
         let mut written = Report::default();
-        let output = TaskWriter::write(draft, None, &Place::new("suite.json", 0, ""), "suite", &mut written);
+        let output = TaskWriter::write(draft, &mut written);
         report.add_losses(&written);
-        Conversion::of_tasks(output, report, copied_from_outside)
+        match output {
+            Some(output) => Ok(Conversion { output, report, copied_from_outside }),
+            None => Err(ConvertError::no_cases(report)),
+        }
     }
 }
