@@ -32,6 +32,9 @@ const KEYS: &[&str] = &["pattern", "patterns", "regex", "regexp", "expected_patt
 /// Patterns with their flags, and texts of the files that have them.
 type Patterns = BTreeMap<(String, String), BTreeSet<String>>;
 
+/// The cell of an engine.
+type Cell = fn(&Row) -> &str;
+
 /// The files below a directory whose values can be read, with these values.
 fn values(directory: &Path, found: &mut Vec<Value>) {
     let mut paths: Vec<PathBuf> =
@@ -145,7 +148,7 @@ fn made_of(pattern: &str, special: &BTreeSet<char>, runner: &mut TestRunner) -> 
 }
 
 /// Whether a row of the table says why an engine, whose cell `of` takes, decides otherwise about a text; any text if it refuses the pattern.
-fn is_in_table(rows: &[Row], of: fn(&Row) -> &str, input: &Input, text: Option<&str>) -> bool {
+fn is_in_table(rows: &[Row], of: Cell, input: &Input, text: Option<&str>) -> bool {
     rows.iter().filter(|row| of(row) != row.evalsuite).any(|row| {
         let special = row.text.chars().find(|next| is_special(*next));
         let part = row.pattern.trim_start_matches('^').trim_end_matches('$').trim_matches(['a', 'b', 'k']);
@@ -216,7 +219,7 @@ fn patterns_of_suites_differ_as_the_table_says_and_are_converted_or_reported() {
     let ours: Vec<Found> = inputs.iter().map(by_evalsuite).collect();
     let javascript = by("node", "engines.mjs", &inputs);
     let mut silent = Vec::new();
-    let engines: [(&str, Vec<Found>, fn(&Row) -> &str); 2] = [
+    let engines: [(&str, Vec<Found>, Cell); 2] = [
         ("JavaScript", javascript.clone(), |row| &row.javascript),
         ("Python", by("python3", "engines.py", &inputs), |row| &row.python),
     ];
