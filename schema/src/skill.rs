@@ -39,7 +39,7 @@ pub struct Skill {
     #[key(codes(OutOfRange))]
     pub compatibility: (),
     /// Texts by name, for other programs.
-    #[key(Map(&AnyText), "{author: shop-team}", by_hand)]
+    #[key(Map(&AnyText), "\n  author: shop-team", by_hand)]
     pub metadata: (),
     /// Tools that the agent may use without asking.
     #[key(OneOf(&[AnyText, List(&Text)]), "\"Bash(python:*) Read\"", name = "allowed-tools", by_hand)]
@@ -57,7 +57,7 @@ pub struct Skill {
     #[key(Any, "\"[file]\"", name = "argument-hint")]
     pub argument_hint: Option<Value>,
     /// Names of the arguments.
-    #[key(Any, "[file]")]
+    #[key(Any, "\n  - file")]
     pub arguments: Option<Value>,
     /// When the agent should use the skill, added to the description.
     #[key(Any, "When a form is mentioned.")]
@@ -75,10 +75,10 @@ pub struct Skill {
     #[key(Any, "Explore")]
     pub agent: Option<Value>,
     /// Commands that run while the skill is used.
-    #[key(Any, "{}")]
+    #[key(Any, "\n  Stop:\n    - hooks:\n        - type: command\n          command: ./check.sh")]
     pub hooks: Option<Value>,
     /// Files with which the skill is used.
-    #[key(Any, "[\"**/*.pdf\"]")]
+    #[key(Any, "\n  - \"**/*.pdf\"")]
     pub paths: Option<Value>,
     /// Shell of the commands in the skill.
     #[key(Any, "bash")]

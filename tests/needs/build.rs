@@ -33,6 +33,11 @@ const PRIVILEGES: &[Need] = &[
     ("permissions", "needs a user who is bound by the permissions of files, not root", || {
         !works("sh", &["-c", "test \"$(id -u)\" = 0"])
     }),
+    (
+        "corpus",
+        "needs third-party suites, in ../shared/corpus or the directory that EVALSUITE_CORPUS names",
+        has_corpus,
+    ),
 ];
 
 fn main() {
@@ -72,4 +77,11 @@ fn has_axe() -> bool {
     }
     println!("cargo::rerun-if-env-changed=EVALSUITE_AXE");
     env::var_os("EVALSUITE_AXE").is_some_and(|file| Path::new(&file).is_file())
+}
+
+/// The tests look for the same directories.
+fn has_corpus() -> bool {
+    println!("cargo::rerun-if-env-changed=EVALSUITE_CORPUS");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    beside.is_dir() || env::var_os("EVALSUITE_CORPUS").is_some_and(|directory| Path::new(&directory).is_dir())
 }

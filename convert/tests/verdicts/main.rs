@@ -17,7 +17,7 @@ use evalsuite_needs::needs;
 use evalsuite_schema::{Content, Message, Value};
 
 /// Rules of thresholds, weights, sets, defaults and variables.
-const RULES: &str = "+-+-++++--++-+-+-+";
+const RULES: &str = "+-+-++++--++-+-+-++-+";
 
 /// Types of assertions.
 const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";

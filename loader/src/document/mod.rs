@@ -346,6 +346,31 @@ tests: # of the list
     }
 
     #[test]
+    fn js_yaml_refuses_custom_tags() {
+        let path = Path::new("file.yaml");
+        for text in ["a: !env HOME", "a: !env 'HOME'", "a: !env [x]", "a: !env\n  x: 1", "!env a: 1", "a: !", "a: !e"] {
+            let problems = parse_js_yaml(text, path).map(|document| document.root.to_json());
+            let Err(problems) = problems else {
+                assert_eq!(text, "a: !");
+                continue;
+            };
+            let shown: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
+            let tag = if text == "a: !e" { "!e" } else { "!env" };
+            assert_eq!(shown, [format!("the tag `{tag}` does not fit here")], "{text}");
+            assert!(parse(text, path).is_ok(), "{text}");
+        }
+        for (text, json) in [
+            ("a: ! 12", r#"{"a":"12"}"#),
+            ("a: ! [1]", r#"{"a":[1]}"#),
+            ("a: !!str 12", r#"{"a":"12"}"#),
+            ("a: !<tag:yaml.org,2002:int> '12'", r#"{"a":12}"#),
+            ("%TAG !e! tag:yaml.org,2002:\n---\na: !e!map {x: 1}", r#"{"a":{"x":1}}"#),
+        ] {
+            assert_eq!(parse_js_yaml(text, path).unwrap().root.to_json().to_string(), json, "{text}");
+        }
+    }
+
+    #[test]
     fn a_file_that_is_no_yaml_is_a_problem() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file.yaml");

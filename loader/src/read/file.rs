@@ -17,6 +17,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// The text is without a leading byte order mark; the digest does not depend on line breaks.
 pub(crate) fn read_text(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
+    read_marked_text(path, files, d).map(|(file, text, _)| (file, text))
+}
+
+/// The same, and whether the file starts with a byte order mark.
+pub(crate) fn read_marked_text(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(FileId, Arc<str>, bool)> {
     if files.bytes_read() > MAX_TOTAL {
         // The file that went beyond it was reported.
         return None;
@@ -30,7 +35,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, d: &mut Diagnostics) -> Opti
                     let text: Arc<str> = text.into();
                     let (file, total) = files.insert(path, Some(Arc::clone(&text)), Some(digest));
                     if total <= MAX_TOTAL {
-                        return Some((file, text));
+                        return Some((file, text, start > 0));
                     }
                     if total - text.len() > MAX_TOTAL {
                         return None;

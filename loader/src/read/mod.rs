@@ -12,7 +12,7 @@ mod tests;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 
-pub(crate) use file::{MAX_TOTAL, read_text};
+pub(crate) use file::{MAX_TOTAL, read_marked_text, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 #[cfg(feature = "documents")]
 pub(crate) use yaml::{parse_js_yaml, yaml_comments};

@@ -119,7 +119,10 @@ fn meaning(key: &Key, missing: Code) -> String {
         text.push_str(&format!(" Old spelling: {}.", old.join(", ")));
     }
     let codes: Vec<String> = codes(key, missing).into_iter().map(link).collect();
-    let example = format!("`{}: {}`", key.name, key.example);
+    let example = match key.example.strip_prefix('\n') {
+        Some(lines) => format!("<pre>{}:<br>{}</pre>", key.name, lines.replace('\n', "<br>")),
+        None => format!("`{}: {}`", key.name, key.example),
+    };
     format!(
         "{text}<br>Example: {example}<br>Checked: {}",
         if codes.is_empty() { "–".to_owned() } else { codes.join(", ") }

@@ -174,6 +174,12 @@ impl Key {
             by_hand: false,
         }
     }
+
+    /// The key with its example, as YAML. An example that starts with a line break is in the lines below the key.
+    pub fn written_example(&self) -> String {
+        let blank = if self.example.starts_with('\n') { "" } else { " " };
+        format!("{}:{blank}{}", self.name, self.example)
+    }
 }
 
 /// The place of a JSON Schema for editors: any file may name one.

@@ -39,7 +39,7 @@ pub(super) fn of_key(key: &Key) -> String {
         Status::Refused(..) => sentence("It is not supported.".to_owned()),
         _ => {}
     }
-    text.push_str(&format!("\n\n```yaml\n{}: {}\n```", key.name, key.example));
+    text.push_str(&format!("\n\n```yaml\n{}\n```", key.written_example()));
     if !key.codes.is_empty() {
         let codes: Vec<String> = key.codes.iter().map(ToString::to_string).collect();
         text.push_str(&format!("\n\nDiagnostics: {}", codes.join(", ")));

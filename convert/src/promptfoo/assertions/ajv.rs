@@ -139,33 +139,31 @@ fn keep_beside_reference(entries: &mut Object) {
 
 /// Why Ajv refuses a schema, of what other validators let pass.
 fn refusal(entries: &Object) -> Option<String> {
-    let has = |key: &str| entries.contains_key(key);
-    let unknown = entries.keys().find(|key| !is_known(key));
-    let matching = || {
-        let patterns = entries.get("patternProperties")?.as_object()?.keys();
-        let names = || entries.get("properties").and_then(Json::as_object).into_iter().flat_map(Object::keys);
-        let matches = |pattern: &str, name: &str| {
-            fancy_regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(name).unwrap_or_default())
-        };
-        patterns
-            .flat_map(|pattern| names().map(move |name| (pattern, name)))
-            .find(|(pattern, name)| matches(pattern, name))
-    };
-    if let Some(key) = unknown {
+    if let Some(key) = entries.keys().find(|key| !is_known(key)) {
         return Some(format!("it does not know `{key}`"));
     }
-    match () {
-        () if has("additionalItems") && !matches!(entries.get("items"), Some(Json::Array(_))) => {
-            Some("`additionalItems` needs a list of `items`".to_owned())
-        }
-        () if has("if") && !has("then") && !has("else") => Some("`if` needs `then` or `else`".to_owned()),
-        () if !has("if") && (has("then") || has("else")) => Some("`then` and `else` need `if`".to_owned()),
-        () if has("nullable") && !has("type") => Some("`nullable` needs `type`".to_owned()),
-        () if entries.get("enum").and_then(Json::as_array).is_some_and(Vec::is_empty) => {
-            Some("`enum` is empty".to_owned())
-        }
-        () => matching().map(|(pattern, name)| format!("the property `{name}` matches the pattern `{pattern}`, too")),
-    }
+    let has = |key: &str| entries.contains_key(key);
+    let items_are_a_list = matches!(entries.get("items"), Some(Json::Array(_)));
+    let enum_is_empty = entries.get("enum").and_then(Json::as_array).is_some_and(Vec::is_empty);
+    let checks = [
+        (has("additionalItems") && !items_are_a_list, "`additionalItems` needs a list of `items`"),
+        (has("if") && !has("then") && !has("else"), "`if` needs `then` or `else`"),
+        (!has("if") && (has("then") || has("else")), "`then` and `else` need `if`"),
+        (has("nullable") && !has("type"), "`nullable` needs `type`"),
+        (enum_is_empty, "`enum` is empty"),
+    ];
+    let failed = checks.iter().find(|(is_refused, _)| *is_refused).map(|(_, reason)| (*reason).to_owned());
+    failed.or_else(|| property_of_pattern(entries))
+}
+
+/// A property with a schema of its own that a pattern of properties matches.
+fn property_of_pattern(entries: &Object) -> Option<String> {
+    let names = entries.get("properties")?.as_object()?;
+    entries.get("patternProperties")?.as_object()?.keys().find_map(|pattern| {
+        let regex = fancy_regex::Regex::new(pattern).ok()?;
+        let name = names.keys().find(|name| regex.is_match(name).unwrap_or_default())?;
+        Some(format!("the property `{name}` matches the pattern `{pattern}`, too"))
+    })
 }
 
 /// Notes what Ajv checks by other rules.

@@ -1,7 +1,5 @@
 //! The front matter of `SKILL.md`, read as `skills-ref` 0.1.1 reads it: all scalars are text. What that refuses is at least a warning.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use evalsuite_schema::Skill;
@@ -72,8 +70,8 @@ fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
 
 /// The tree of the front matter, whose places are those in the file.
 fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
-    let (file, text) = read::read_text(path, scope.files, d)?;
-    if has_byte_order_mark(path) {
+    let (file, text, has_byte_order_mark) = read::read_marked_text(path, scope.files, d)?;
+    if has_byte_order_mark {
         let message = "the file starts with a byte order mark, which the reference reader of Agent Skills refuses";
         d.report(Code::UnportableSkill, first_line(file), message, "save the file as UTF-8 without it");
     }
@@ -107,11 +105,6 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
 
 fn is_fence(line: &str) -> bool {
     line.trim_end() == FENCE
-}
-
-fn has_byte_order_mark(path: &Path) -> bool {
-    let mut start = [0; 3];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
 }
 
 fn first_line(file: FileId) -> Span {

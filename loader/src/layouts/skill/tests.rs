@@ -2,7 +2,9 @@
 
 use evalsuite_diagnostics::Diagnostic;
 use evalsuite_schema::grader::GraderConfig;
-use evalsuite_schema::{Case, Content, Input, Layout};
+use evalsuite_schema::json::{Value, from_str};
+use evalsuite_schema::keys::Keys as _;
+use evalsuite_schema::{Case, Content, Input, Layout, Object, Skill, SkillEval, SkillEvals, SkillExpectation};
 use tempfile::TempDir;
 
 use crate::source::Position;
@@ -261,6 +263,48 @@ fn a_name_has_lowercase_letters_of_any_script() {
         let loaded = load(&Request::new(format!("skills/{name}"), package.path()));
         let codes: Vec<&str> = loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect();
         assert_eq!(codes, if is_valid { vec![] } else { vec!["E032"] }, "{name}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_reference_page_are_silent() {
+    for key in Skill::TABLE.all_keys() {
+        let mut lines: Vec<String> = vec!["name: pdf-forms".to_owned(), "description: x".to_owned()];
+        lines.retain(|line| !line.starts_with(&format!("{}:", key.name)));
+        lines.push(key.written_example());
+        let is_extension =
+            !["name", "description", "license", "compatibility", "metadata", "allowed-tools"].contains(&key.name);
+        let extension = format!(
+            "SKILL.md:4:1 W037 `{}` is an extension, which the reference reader of Agent Skills refuses; write it below `metadata`, if \
+             no agent reads it",
+            key.name
+        );
+        let expected = [&*extension];
+        skill_problems(&format!("---\n{}\n---\n", lines.join("\n")), if is_extension { &expected } else { &[] });
+    }
+    let eval = r#""id": 1, "prompt": "Hi", "expectations": ["Polite"]"#;
+    let expectation = r#""text": "Polite""#;
+    for (table, around) in [
+        (SkillEvals::TABLE, vec![String::new(), format!("\"evals\": [{{{eval}}}]")]),
+        (SkillEval::TABLE, vec!["\"evals\": [{".to_owned(), eval.to_owned(), "}]".to_owned()]),
+        (
+            SkillExpectation::TABLE,
+            vec![
+                r#""evals": [{"id": 1, "prompt": "Hi", "expectations": [{"#.to_owned(),
+                expectation.to_owned(),
+                "}]}]".to_owned(),
+            ],
+        ),
+    ] {
+        for key in table.all_keys() {
+            let mut object: Object = from_str(&format!("{{{}}}", around[1])).unwrap();
+            let example = from_str(key.example).unwrap_or_else(|_| Value::String(key.example.to_owned()));
+            object.insert(key.name.to_owned(), example);
+            let written = Value::Object(object).to_string();
+            let inner = written.trim_start_matches('{').strip_suffix('}').unwrap();
+            let evals = format!("{{{}{inner}{}}}", around[0], around.get(2).map_or("", String::as_str));
+            problems(SKILL, &evals, &[]);
+        }
     }
 }
 

@@ -7,8 +7,11 @@ use granit_parser::{ScalarStyle, Tag};
 use super::scalar::{self, Problem};
 use crate::read::node::{Data, Foreign};
 
-/// As [`scalar::resolve`], with dates, infinities and `.nan`. A number that is too large is text.
+/// As [`scalar::resolve`], with dates, infinities and `.nan`. A number that is too large is text, and a custom tag is refused.
 pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Data, Problem> {
+    if let Some(tag) = tag.filter(|tag| is_custom(tag)) {
+        return Err(Problem::UnsupportedTag(tag.original()));
+    }
     if style != ScalarStyle::Plain || tag.is_some() {
         return scalar::resolve(text, style, tag);
     }
@@ -24,6 +27,11 @@ pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>)
         }),
         other => other,
     }
+}
+
+/// Whether js-yaml does not know a tag: it is none of YAML's own, and not a `!` alone, which asks for text.
+fn is_custom(tag: &Tag) -> bool {
+    scalar::core_name(tag).is_none() && tag.original() != "!"
 }
 
 /// Whether a text is `YYYY-MM-DD`, or that with a time, and a date of the calendar.

@@ -243,15 +243,25 @@ impl<'a, 't> Tree<'a, 't> {
         if self.expects_key() {
             return Err(syntax_error::complex_key(place));
         }
-        if let Some(tag) = tag.filter(|_| !self.is_strict()).and_then(scalar::core_name)
-            && tag != if is_sequence { "seq" } else { "map" }
-        {
-            return Err(syntax_error::unsupported_tag(place, &format!("!!{tag}")));
+        if let Some(tag) = tag.and_then(|tag| self.unsupported_tag(tag, if is_sequence { "seq" } else { "map" })) {
+            return Err(syntax_error::unsupported_tag(place, &tag));
         }
         let outer = self.open.last().map_or(0, |open| open.block_column);
         let block_column = if is_flow { outer } else { start.column };
         self.open.push(OpenCollection { start, anchor, is_flow, block_column, contents });
         Ok(())
+    }
+
+    /// The tag of a collection, unless it is `expected`, or one that scalars can have without a meaning.
+    fn unsupported_tag(&self, tag: &Tag, expected: &str) -> Option<String> {
+        let resolve = self.resolve?;
+        match scalar::core_name(tag) {
+            Some(name) => (name != expected).then(|| format!("!!{name}")),
+            None => match resolve(Cow::Borrowed(""), ScalarStyle::Plain, Some(tag)) {
+                Err(Problem::UnsupportedTag(tag)) => Some(tag),
+                _ => None,
+            },
+        }
     }
 
     /// Where a list of dashes starts. The parser marks what follows the first dash of one that is written at the indentation of

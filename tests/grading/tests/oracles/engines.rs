@@ -18,14 +18,24 @@ use crate::compared::{answered, graded, grader, inputs, seed};
 
 /// A pattern, its flags, and texts.
 #[derive(Debug)]
-struct Input {
-    pattern: String,
-    flags: String,
-    texts: Vec<String>,
+pub(crate) struct Input {
+    pub(crate) pattern: String,
+    pub(crate) flags: String,
+    pub(crate) texts: Vec<String>,
 }
 
 /// Whether the pattern is in each of the texts; `None` if it is refused.
-type Found = Option<Vec<bool>>;
+pub(crate) type Found = Option<Vec<bool>>;
+
+/// A row of the table of differences.
+pub(crate) struct Row {
+    pub(crate) pattern: String,
+    pub(crate) flags: String,
+    pub(crate) text: String,
+    pub(crate) evalsuite: String,
+    pub(crate) javascript: String,
+    pub(crate) python: String,
+}
 
 /// Parts of patterns that mean the same in ASCII texts without line breaks at their end.
 const PARTS: &[&str] = &[
@@ -88,7 +98,7 @@ const PARTS: &[&str] = &[
     "|",
 ];
 
-fn by_evalsuite(input: &Input) -> Found {
+pub(crate) fn by_evalsuite(input: &Input) -> Found {
     let Input { pattern, flags, .. } = input;
     // What the build refuses.
     let prefix = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
@@ -98,7 +108,7 @@ fn by_evalsuite(input: &Input) -> Found {
 }
 
 /// What a program of `tools` says about the inputs.
-fn by(program: &str, script: &str, inputs: &[Input]) -> Vec<Found> {
+pub(crate) fn by(program: &str, script: &str, inputs: &[Input]) -> Vec<Found> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(script);
     let mut command = Command::new(program);
     command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -124,37 +134,44 @@ fn by(program: &str, script: &str, inputs: &[Input]) -> Vec<Found> {
     found
 }
 
+/// The table of differences.
+pub(crate) fn rows() -> Vec<Row> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/patterns.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let row = |line: &str| {
+        let cell = |cell: &str| cell.trim().trim_matches('`').to_owned();
+        let [pattern, flags, text, evalsuite, javascript, python] =
+            line.trim_matches('|').split('|').map(cell).collect::<Vec<_>>().try_into().expect("six cells");
+        let text = from_str::<Value>(&text).expect("a text of JSON").as_str().expect("a text").to_owned();
+        Row { pattern, flags, text, evalsuite, javascript, python }
+    };
+    page.lines().filter(|line| line.starts_with("| `")).map(row).collect()
+}
+
 #[test]
 #[needs(node, python)]
 fn the_table_of_differences_is_right() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/patterns.md");
-    let page = fs::read_to_string(page).expect("the page");
-    let rows: Vec<Vec<&str>> = page
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect())
-        .collect();
-    let input = |row: &Vec<&str>| Input {
-        pattern: row[0].to_owned(),
-        flags: row[1].to_owned(),
-        texts: vec![from_str::<Value>(row[2]).expect("a text of JSON").as_str().expect("a text").to_owned()],
-    };
+    let rows = rows();
+    let input =
+        |row: &Row| Input { pattern: row.pattern.clone(), flags: row.flags.clone(), texts: vec![row.text.clone()] };
     let inputs: Vec<Input> = rows.iter().map(input).collect();
     let ours: Vec<Found> = inputs.iter().map(by_evalsuite).collect();
     let [javascript, python] =
         [("node", "engines.mjs"), ("python3", "engines.py")].map(|(program, script)| by(program, script, &inputs));
     let mut wrong = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        for (engine, found, cell) in
-            [("evalsuite", &ours[at], row[3]), ("JavaScript", &javascript[at], row[4]), ("Python", &python[at], row[5])]
-        {
+        for (engine, found, cell) in [
+            ("evalsuite", &ours[at], &row.evalsuite),
+            ("JavaScript", &javascript[at], &row.javascript),
+            ("Python", &python[at], &row.python),
+        ] {
             let said = match found.as_deref() {
                 None => "refused",
                 Some([true]) => "yes",
                 _ => "no",
             };
             if cell != "–" && cell != said {
-                wrong.push(format!("{} {}: {engine} says {said}, the page {cell}", row[0], row[2]));
+                wrong.push(format!("{} {:?}: {engine} says {said}, the page {cell}", row.pattern, row.text));
             }
         }
     }

@@ -19,6 +19,7 @@ mod patterns;
 mod python;
 mod similar;
 mod skills;
+mod suite_patterns;
 mod text;
 mod trajectories;
 mod trials;
