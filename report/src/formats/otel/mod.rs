@@ -126,6 +126,8 @@ fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
     fields["gen_ai.usage.input_tokens"] = usage.map(input).into();
     fields["gen_ai.usage.output_tokens"] = usage.map(|usage| usage.output).into();
     fields["gen_ai.usage.cache_read.input_tokens"] = usage.map(|usage| usage.cached).into();
+    fields["gen_ai.usage.reasoning.output_tokens"] =
+        usage.map(|usage| usage.reasoning).filter(|reasoning| *reasoning > 0).into();
     fields["gen_ai.usage.cost"] = cost_usd.into();
 }
 

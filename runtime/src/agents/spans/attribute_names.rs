@@ -24,14 +24,8 @@ const NAMES: [(&str, &[&str]); 13] = [
     ("gen_ai.tool.definitions", &["llm.request.functions.*", "llm.tools.*"]),
     ("gen_ai.tool.name", &["tool.name"]),
     ("gen_ai.tool.call.id", &["gen_ai.tool.call_id", "tool.id"]),
-    (
-        "gen_ai.tool.call.arguments",
-        &["tool_arguments", "gcp.vertex.agent.tool_call_args", "input.value", "traceloop.entity.input"],
-    ),
-    (
-        "gen_ai.tool.call.result",
-        &["tool_response", "gcp.vertex.agent.tool_response", "output.value", "traceloop.entity.output"],
-    ),
+    ("gen_ai.tool.call.arguments", &["tool_arguments", "input.value", "traceloop.entity.input"]),
+    ("gen_ai.tool.call.result", &["tool_response", "output.value", "traceloop.entity.output"]),
     ("gen_ai.usage.input_tokens", &["gen_ai.usage.prompt_tokens", "llm.token_count.prompt"]),
     ("gen_ai.usage.output_tokens", &["gen_ai.usage.completion_tokens", "llm.token_count.completion"]),
     (
@@ -70,7 +64,8 @@ pub(crate) fn add_current_names(fields: &mut Object) {
 fn value_of(fields: &Object, name: &str) -> Option<Value> {
     match name.strip_suffix('*') {
         Some(prefix) => spread_list(fields, prefix),
-        None => fields.get(name).cloned(),
+        // Google's agents write an empty object for a request that they do not record.
+        None => fields.get(name).filter(|value| !(name.starts_with("gcp.") && **value == "{}")).cloned(),
     }
 }
 
