@@ -155,6 +155,38 @@ fn the_current_conventions() {
     assert_complete(&captured, tokens());
 }
 
+/// OpenLLMetry around the OpenAI Agents SDK: the next input has another id for the call.
+#[test]
+fn a_call_with_another_id_in_the_next_input() {
+    let captured = seen(|| {
+        let chat = |input: &str, output: &str| {
+            made(&info_span!(
+                "openai.response",
+                gen_ai.operation.name = "chat",
+                gen_ai.input.messages = input,
+                gen_ai.output.messages = output,
+                gen_ai.usage.input_tokens = 20,
+            ));
+        };
+        chat(ASKED, CALL);
+        let tool = info_span!(
+            "clock.tool",
+            traceloop.span.kind = "tool",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = "clock",
+            gen_ai.tool.call.arguments = r#"{"zone":"Lima"}"#,
+            gen_ai.tool.call.result = "12:30 in Lima",
+        );
+        made(&tool);
+        let result = json!({"role": "tool", "parts": [{"type": "tool_call_response", "id": "call_1", "response": "12:30 in Lima"}]});
+        chat(
+            &asked_again(result).replace(r#""id":"call_1","type":"tool_call""#, r#""id":"fc_1","type":"tool_call""#),
+            ANSWER,
+        );
+    });
+    assert_complete(&captured, Some(Usage::new(40, 0)));
+}
+
 /// `opentelemetry-instrumentation-openai-v2` in its default mode: bodies of log records.
 #[test]
 fn events_with_a_body() {
@@ -412,13 +444,28 @@ fn openllmetry_around_langchain() {
                 traceloop.span.kind = "tool",
                 gen_ai.operation.name = "execute_tool",
                 gen_ai.tool.name = "clock",
-                gen_ai.tool.call.arguments = r#"{"input_str": "{'zone': 'Lima'}", "tags": ["seq:step:1"], "metadata": {}}"#,
+                gen_ai.tool.call.arguments = r#"{"input_str": "{'zone': 'Lima'}", "tags": ["seq:step:1"], "metadata": {}, "inputs": {"zone": "Lima"}}"#,
                 gen_ai.tool.call.result = r#"{"output": {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "ToolMessage"], "kwargs": {"content": "12:30 in Lima", "tool_call_id": "call_1"}}, "kwargs": {}}"#,
             ));
         });
         chat(ASKED, ANSWER);
     });
     assert_complete(&captured, None);
+}
+
+/// A tool of LangChain that no model asked for.
+#[test]
+fn openllmetry_around_a_tool_of_langchain() {
+    let captured = seen(|| {
+        made(&info_span!(
+            "execute_tool clock",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = "clock",
+            gen_ai.tool.call.arguments = r#"{"input_str": "{'zone': 'Lima'}", "tags": [], "inputs": {"zone": "Lima"}}"#,
+            gen_ai.tool.call.result = r#"{"output": "12:30 in Lima", "kwargs": {"color": "green", "name": "clock"}}"#,
+        ));
+    });
+    assert_called(&captured);
 }
 
 /// Functions that are marked as tools with OpenLLMetry.

@@ -77,17 +77,26 @@ pub(crate) fn tool_answer(part: &Value) -> Option<Message> {
 /// A result without what is around it: parts that are text, and LangChain's messages.
 pub(crate) fn result(value: &Value) -> Value {
     let value = structured(value);
-    let langchain = [("/output/lc", "/output/kwargs/content"), ("/data/tool_call_id", "/data/content")];
-    if let Some(content) = langchain.iter().find_map(|(sign, content)| value.pointer(sign).and(value.pointer(content)))
-    {
-        return result(content);
-    }
-    match &value {
-        Value::Array(parts) if parts.iter().all(is_text) => {
+    let langchain = [
+        ("/output/lc", "/output/kwargs/content"),
+        ("/data/tool_call_id", "/data/content"),
+        ("/kwargs/color", "/output"),
+    ];
+    let content = langchain.iter().find_map(|(sign, content)| value.pointer(sign).and_then(|_| value.pointer(content)));
+    match (content, &value) {
+        (Some(content), _) => result(content),
+        (None, Value::Array(parts)) if parts.iter().all(is_text) => {
             parts.iter().filter_map(text_of).collect::<Vec<_>>().join("\n").into()
         }
-        _ => value,
+        (None, _) => value,
     }
+}
+
+/// Arguments of a tool without what LangChain has around them.
+pub(crate) fn tool_input(value: &Value) -> Value {
+    let value = structured(value);
+    let Some(text) = value.get("input_str") else { return value };
+    value.get("inputs").filter(|inputs| inputs.is_object()).unwrap_or(text).clone()
 }
 
 /// A part that has a text and nothing else.

@@ -6,7 +6,7 @@ use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
 use crate::agents::spans::attribute_names::add_current_names;
 use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text};
-use crate::agents::spans::message_parts::{result, structured};
+use crate::agents::spans::message_parts::{result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::captured_spans::{Captured, MissingSpans};
 use crate::model::messages::content_text;
@@ -261,12 +261,12 @@ impl TranscriptBuilder<'_> {
         let output = span.fields.get("gen_ai.tool.call.result").or_else(|| told("gen_ai.choice", "message"));
         call.is_error |= is_error(&span.fields);
         if outer.is_some() {
-            call.input = call.input.take().or_else(|| arguments.map(structured));
+            call.input = call.input.take().or_else(|| arguments.map(tool_input));
             call.output = call.output.take().or_else(|| output.map(result));
             return;
         }
-        // The tool's span has the actual arguments and result. LangChain's has a text in place of an object.
-        let arguments = arguments.map(structured).map(|json| json.get("input_str").cloned().unwrap_or(json));
+        // The tool's span has the actual arguments and result. A text does not replace the object that the model wrote.
+        let arguments = arguments.map(tool_input);
         if let Some(arguments) = arguments.filter(|json| json.is_object() || call.input.is_none()) {
             call.input = Some(arguments);
         }
