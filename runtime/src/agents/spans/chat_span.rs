@@ -222,6 +222,6 @@ fn tokens(fields: &Object, name: &str) -> Option<u64> {
 /// Cost in US dollars, for which the conventions have no name.
 fn cost(fields: &Object) -> Option<f64> {
     let cost =
-        ["gen_ai.usage.cost", "llm.cost.total", "operation.cost"].iter().find_map(|name| fields.get(*name)?.as_f64());
+        ["gen_ai.usage.cost", "llm.cost.total", "operation.cost"].iter().find_map(|name| fields.get(name)?.as_f64());
     cost.filter(|cost| cost.is_finite() && *cost >= 0.0)
 }
