@@ -1,5 +1,5 @@
-//! Runs the suites with a model on the loopback interface. The spans of adk-rust tell which tools were called, but not with
-//! which arguments, so the tool is recorded.
+//! Runs the suites with a model on the loopback interface. One agent records its tool; for the other one, the spans of adk-rust are
+//! the transcript.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +10,7 @@ use evalsuite::{Evals, Evidence, Recorder, RunOptions, Status, Trial, include_ev
 use serde_json::Value;
 
 include_eval_suite!("suites/clock", graders = [clock_result], record = ["OLLAMA_URL"]);
-include_eval_suite!("suites/clock_names", record = ["OLLAMA_URL"]);
+include_eval_suite!("suites/clock_spans", graders = [clock_result], record = ["OLLAMA_URL"]);
 include_eval_suite!("suites/wrong_place", agent = none);
 
 /// A model and its connections, for all trials.

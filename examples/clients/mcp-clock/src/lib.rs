@@ -76,7 +76,10 @@ impl ClockAgent<'_> {
             error.type = Empty,
         );
         let params = CallToolRequestParams::new(name).with_arguments(serde_json::from_str(arguments)?);
-        let result = self.session.call_tool(params).instrument(span.clone()).await?;
+        let result = self.session.call_tool(params).instrument(span.clone()).await;
+        let result = result.inspect_err(|_| {
+            span.record("error.type", "_OTHER");
+        })?;
         let text: String = result.content.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
         span.record("gen_ai.tool.call.result", &text);
         if result.is_error == Some(true) {

@@ -78,7 +78,16 @@ fn command_line() -> &'static Path {
     BUILT.get_or_init(|| {
         let root = clients().join("../..").canonicalize().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--locked", "-p", "cargo-evalsuite", "--features", "record", "--message-format=json"]);
+        build.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "cargo-evalsuite",
+            "--features",
+            "record",
+            "--message-format=json",
+        ]);
         let built = build.current_dir(root).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let messages = String::from_utf8(built.stdout).unwrap();

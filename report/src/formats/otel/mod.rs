@@ -126,10 +126,34 @@ fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
     fields["gen_ai.usage.input_tokens"] = usage.map(input).into();
     fields["gen_ai.usage.output_tokens"] = usage.map(|usage| usage.output).into();
     fields["gen_ai.usage.cache_read.input_tokens"] = usage.map(|usage| usage.cached).into();
+    fields["gen_ai.usage.reasoning.output_tokens"] =
+        usage.map(|usage| usage.reasoning).filter(|reasoning| *reasoning > 0).into();
     fields["gen_ai.usage.cost"] = cost_usd.into();
 }
 
 /// Microseconds as OTLP has times: nanoseconds, as text.
 fn nanoseconds(microseconds: u64) -> String {
     (u128::from(microseconds) * 1_000).min(u128::from(u64::MAX)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::Usage;
+    use evalsuite_schema::json::json;
+
+    use super::add_usage;
+
+    #[test]
+    fn tokens_have_the_names_of_the_conventions() {
+        let mut fields = json!({});
+        add_usage(&mut fields, Some(Usage::new(12, 14).with_cached(8).with_reasoning(6)), Some(0.5));
+        let expected = json!({
+            "gen_ai.usage.input_tokens": 20,
+            "gen_ai.usage.output_tokens": 14,
+            "gen_ai.usage.cache_read.input_tokens": 8,
+            "gen_ai.usage.reasoning.output_tokens": 6,
+            "gen_ai.usage.cost": 0.5,
+        });
+        assert_eq!(fields, expected);
+    }
 }

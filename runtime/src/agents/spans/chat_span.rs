@@ -3,8 +3,9 @@
 use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Role, Value};
 
+use crate::agents::spans::message_parts::structured;
 use crate::agents::spans::span_fields::OTEL_NAME;
-use crate::agents::spans::span_messages::{read, structured};
+use crate::agents::spans::span_messages::{holds_messages, read};
 use crate::agents::spans::span_store::Span;
 
 /// The kind of work in a span.
@@ -31,12 +32,13 @@ pub(crate) struct ChatSpan<'a> {
     pub(crate) cost: Option<f64>,
     pub(crate) model: Option<String>,
     pub(crate) tools: Vec<Value>,
+    /// The model ended its message with calls of tools.
+    pub(crate) asks_for_tools: bool,
 }
 
 impl<'a> ChatSpan<'a> {
     pub(crate) fn of(span: &'a Span) -> Self {
         let model = text(&span.fields, "gen_ai.response.model").or_else(|| text(&span.fields, "gen_ai.request.model"));
-        let tools = span.fields.get("gen_ai.tool.definitions").map(structured);
         Self {
             span,
             inputs: inputs(span),
@@ -44,34 +46,25 @@ impl<'a> ChatSpan<'a> {
             usage: usage(&span.fields),
             cost: cost(&span.fields),
             model: model.map(str::to_owned),
-            tools: match tools {
-                Some(Value::Array(tools)) => tools.into_iter().filter(Value::is_object).collect(),
-                _ => Vec::new(),
-            },
+            tools: tools(&span.fields),
+            asks_for_tools: asks_for_tools(span),
         }
     }
 
     /// The kind of work in the span.
     pub(crate) fn kind(&self) -> SpanKind {
-        let named = |name: &str| {
-            let is =
-                |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
-            match name {
-                "text_completion" | "generate_content" | "completion" => SpanKind::Chat,
-                "invoke_workflow" => SpanKind::Agent,
-                _ if is("chat") => SpanKind::Chat,
-                _ if is("execute_tool") => SpanKind::Tool,
-                _ if is("invoke_agent") => SpanKind::Agent,
-                _ => SpanKind::Other,
-            }
-        };
-        match text(&self.span.fields, "gen_ai.operation.name") {
-            Some(operation) => named(operation),
-            None => match named(name(self.span)) {
-                SpanKind::Other if self.span.fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
-                SpanKind::Other if self.has_output_or_usage() || !self.inputs.is_empty() => SpanKind::Chat,
-                kind => kind,
-            },
+        let fields = &self.span.fields;
+        if let Some(operation) = text(fields, "gen_ai.operation.name") {
+            return named(operation);
+        }
+        if let Some((value, kinds)) = KINDS.iter().find_map(|(name, kinds)| Some((text(fields, name)?, kinds))) {
+            let kind = kinds.iter().find(|(word, _)| value.eq_ignore_ascii_case(word));
+            return kind.map_or(SpanKind::Other, |(_, kind)| *kind);
+        }
+        match named(name(self.span)) {
+            SpanKind::Other if fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
+            SpanKind::Other if self.has_output_or_usage() || !self.inputs.is_empty() => SpanKind::Chat,
+            kind => kind,
         }
     }
 
@@ -85,6 +78,7 @@ impl<'a> ChatSpan<'a> {
         self.usage = self.usage.or(other.usage);
         self.cost = self.cost.or(other.cost);
         self.model = self.model.take().or(other.model);
+        self.asks_for_tools |= other.asks_for_tools;
         if self.tools.is_empty() {
             self.tools = other.tools;
         }
@@ -95,25 +89,41 @@ impl<'a> ChatSpan<'a> {
     }
 }
 
-/// Fields with the input of a model, and who speaks in them.
-const INPUTS: [(&str, Role); 3] = [
-    ("gen_ai.system_instructions", Role::System),
-    ("gen_ai.input.messages", Role::User),
-    ("gen_ai.prompt", Role::User),
+/// The kind of work by the name of an operation, or of a span.
+fn named(name: &str) -> SpanKind {
+    let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
+    match name {
+        "text_completion" | "generate_content" | "completion" => SpanKind::Chat,
+        "invoke_workflow" => SpanKind::Agent,
+        _ if is("chat") => SpanKind::Chat,
+        _ if is("execute_tool") || is("tools/call") => SpanKind::Tool,
+        _ if is("invoke_agent") => SpanKind::Agent,
+        _ => SpanKind::Other,
+    }
+}
+
+/// Attributes of other conventions that name the kind of work, and their values. A value that is not here is other work.
+const KINDS: [(&str, &[(&str, SpanKind)]); 4] = [
+    ("openinference.span.kind", &[("llm", SpanKind::Chat), ("tool", SpanKind::Tool), ("agent", SpanKind::Agent)]),
+    ("traceloop.span.kind", &[("tool", SpanKind::Tool), ("agent", SpanKind::Agent), ("workflow", SpanKind::Agent)]),
+    ("llm.request.type", &[("chat", SpanKind::Chat), ("completion", SpanKind::Chat)]),
+    ("mcp.method.name", &[("tools/call", SpanKind::Tool)]),
 ];
+
+/// Fields with the input of a model, and who speaks in them.
+const INPUTS: [(&str, Role); 2] = [("gen_ai.system_instructions", Role::System), ("gen_ai.input.messages", Role::User)];
 
 /// The input of a model: in fields, or in events of older conventions.
 fn inputs(span: &Span) -> Vec<Message> {
-    let take = |fields: &Object, inputs: &[(&str, Role)]| -> Vec<Message> {
-        inputs.iter().filter_map(|(name, speaker)| Some(read(fields.get(name)?, *speaker))).flatten().collect()
+    let take = |fields: &Object| -> Vec<Message> {
+        INPUTS.iter().filter_map(|(name, speaker)| Some(read(fields.get(name)?, *speaker))).flatten().collect()
     };
-    let mut messages = take(&span.fields, &INPUTS);
+    let mut messages = take(&span.fields);
     for event in &span.events {
         let role = event.name.strip_prefix("gen_ai.").and_then(|name| name.strip_suffix(".message"));
         messages.extend(match role.and_then(Role::of_word) {
             Some(role) => body(&event.fields, role),
-            // Instructions are fields of spans only.
-            None => take(&event.fields, &INPUTS[1..]),
+            None => take(&event.fields),
         });
     }
     messages
@@ -122,20 +132,31 @@ fn inputs(span: &Span) -> Vec<Message> {
 /// The output of a model.
 fn outputs(span: &Span) -> Vec<Message> {
     let all = std::iter::once(&span.fields).chain(span.events.iter().map(|event| &event.fields));
-    let mut messages: Vec<Message> = all
-        .flat_map(|fields| ["gen_ai.output.messages", "gen_ai.completion"].map(|name| fields.get(name)))
-        .flatten()
-        .flat_map(|value| read(value, Role::Assistant))
-        .collect();
+    let values = all.filter_map(|fields| fields.get("gen_ai.output.messages"));
+    let mut messages: Vec<Message> = values.flat_map(|value| read(value, Role::Assistant)).collect();
     let choices = span.events.iter().filter(|event| event.name == "gen_ai.choice");
     messages.extend(choices.flat_map(|event| body(&event.fields, Role::Assistant)));
     messages
 }
 
-/// Whether a model ended its message with calls of tools.
-pub(crate) fn asks_for_tools(span: &Span) -> bool {
-    let reasons = span.fields.get("gen_ai.response.finish_reasons").map(Value::to_string).unwrap_or_default();
-    ["tool_call", "tool_use", "function_call"].iter().any(|reason| reasons.contains(reason))
+/// Whether a model ended its message with calls of tools, by its fields and those of its events.
+fn asks_for_tools(span: &Span) -> bool {
+    let all = std::iter::once(&span.fields).chain(span.events.iter().map(|event| &event.fields));
+    let reasons = all.flat_map(|fields| fields.iter().filter(|(name, _)| is_finish_reason(name)));
+    let texts: Vec<String> = reasons.map(|(_, value)| value.to_string().to_lowercase()).collect();
+    ["tool_call", "tool_use", "function_call"].iter().any(|reason| texts.iter().any(|text| text.contains(reason)))
+}
+
+fn is_finish_reason(name: &str) -> bool {
+    name == "gen_ai.response.finish_reasons" || name.ends_with("finish_reason")
+}
+
+/// Definitions of the tools that were offered to a model.
+fn tools(fields: &Object) -> Vec<Value> {
+    let Some(Value::Array(tools)) = fields.get("gen_ai.tool.definitions").map(structured) else { return Vec::new() };
+    // OpenInference has each as JSON in a text.
+    let tools = tools.iter().map(|tool| structured(tool.pointer("/tool/json_schema").unwrap_or(tool)));
+    tools.filter(Value::is_object).collect()
 }
 
 /// The message in an event of the older conventions: in one field, or spread over several.
@@ -145,9 +166,14 @@ fn body(fields: &Object, speaker: Role) -> Vec<Message> {
             return read(value, speaker);
         }
     }
-    let mut spread: Object = fields.iter().map(|(name, value)| (name.clone(), structured(value))).collect();
-    // `tracing` calls the text of an event its message.
-    if spread.get("message").is_some_and(Value::is_string) {
+    let mut spread = Object::new();
+    for (name, value) in fields {
+        let json = structured(value);
+        let is_text = ["content", "message"].contains(&name.as_str()) && !holds_messages(&json, speaker);
+        spread.insert(name.clone(), if is_text { value.clone() } else { json });
+    }
+    // `tracing` calls the text of an event its message. Parts may have that name, too.
+    if spread.get("message").is_some_and(|message| !message.is_object()) {
         let message = spread.remove("message").unwrap_or_default();
         spread.get_or_insert("content", message);
     }
@@ -162,7 +188,9 @@ pub(crate) fn is_error(fields: &Object) -> bool {
     let failed = |name: &str| fields.get(name).is_some_and(|value| value != "");
     failed("error.type")
         || failed("gen_ai.tool.error.type")
-        || text(fields, "otel.status_code").is_some_and(|code| code.eq_ignore_ascii_case("error"))
+        || ["otel.status_code", "gen_ai.tool.status"]
+            .iter()
+            .any(|name| text(fields, name).is_some_and(|code| code.eq_ignore_ascii_case("error")))
 }
 
 pub(crate) fn duration(span: &Span) -> Option<f64> {
@@ -170,30 +198,30 @@ pub(crate) fn duration(span: &Span) -> Option<f64> {
     Some(end.clock.saturating_duration_since(span.began.clock).as_secs_f64() * 1000.0)
 }
 
-/// Tokens under their present and former names.
+/// The tokens of a call.
 fn usage(fields: &Object) -> Option<Usage> {
-    let input = tokens(fields, &["input", "prompt"]);
-    let output = tokens(fields, &["output", "completion"]);
+    let input = tokens(fields, "input_tokens");
+    let output = tokens(fields, "output_tokens");
     if input.is_none() && output.is_none() {
         return None;
     }
-    let cached = tokens(fields, &["cache_read.input", "cache_read_input", "cache_read", "cached_input", "cached"]);
-    let reasoning = tokens(fields, &["reasoning.output", "reasoning", "thinking"]);
-    let (input, cached) = (input.unwrap_or(0), cached.unwrap_or(0));
+    let reasoning = tokens(fields, "reasoning.output_tokens").unwrap_or(0);
+    let (input, cached) = (input.unwrap_or(0), tokens(fields, "cache_read.input_tokens").unwrap_or(0));
     // Cached tokens are part of the input by the conventions; where they are more, they were left out of it.
     let fresh = input.checked_sub(cached).unwrap_or(input);
-    Some(Usage::new(fresh, output.unwrap_or(0)).with_cached(cached).with_reasoning(reasoning.unwrap_or(0)))
+    Some(Usage::new(fresh, output.unwrap_or(0)).with_cached(cached).with_reasoning(reasoning))
 }
 
-/// The first of the fields `gen_ai.usage.NAME_tokens` that is a number.
-fn tokens(fields: &Object, names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| match fields.get(&format!("gen_ai.usage.{name}_tokens"))? {
+fn tokens(fields: &Object, name: &str) -> Option<u64> {
+    match fields.get(&format!("gen_ai.usage.{name}"))? {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
-    })
+    }
 }
 
-/// Cost in US dollars; the conventions have no name for it, this one is the most common.
+/// Cost in US dollars, for which the conventions have no name.
 fn cost(fields: &Object) -> Option<f64> {
-    fields.get("gen_ai.usage.cost").and_then(Value::as_f64).filter(|cost| cost.is_finite() && *cost >= 0.0)
+    let cost =
+        ["gen_ai.usage.cost", "llm.cost.total", "operation.cost"].iter().find_map(|name| fields.get(name)?.as_f64());
+    cost.filter(|cost| cost.is_finite() && *cost >= 0.0)
 }

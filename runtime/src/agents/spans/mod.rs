@@ -9,7 +9,11 @@
 //! running trial. If several trials run, it is in no transcript, and graders that need it are errors. A program that
 //! sets its own subscriber adds [`capture_layer`] to it.
 
+pub(crate) mod attribute_names;
 pub(crate) mod chat_span;
+#[cfg(test)]
+mod library_spans;
+pub(crate) mod message_parts;
 pub(crate) mod own_subscriber;
 pub(crate) mod program_subscriber;
 pub(crate) mod running_calls;

@@ -4,18 +4,18 @@ use evalsuite_schema::{Object, Value};
 use tracing::Metadata;
 use tracing::field::{Field, Visit};
 
+use crate::agents::spans::attribute_names::SIGNS;
+
 /// Prefix of the names of OpenTelemetry's conventions for generative AI.
 pub(crate) const GEN_AI: &str = "gen_ai.";
 
 /// The name of a span for OpenTelemetry, where `tracing` needs one that is known at compile time.
 pub(crate) const OTEL_NAME: &str = "otel.name";
 
-/// Fields of other conventions: the name of a call and how it ended.
-const OTHERS: [&str; 3] = [OTEL_NAME, "error.type", "otel.status_code"];
-
 /// Whether a span or event is about generative AI.
 pub(crate) fn is_gen_ai(metadata: &Metadata<'_>) -> bool {
-    metadata.name().starts_with(GEN_AI) || metadata.fields().iter().any(|field| field.name().starts_with(GEN_AI))
+    let is_sign = |name: &str| name.starts_with(GEN_AI) || SIGNS.contains(&name);
+    metadata.name().starts_with(GEN_AI) || metadata.fields().iter().any(|field| is_sign(field.name()))
 }
 
 /// Whether an event may be one of the older conventions, named by a field.
@@ -24,18 +24,11 @@ pub(crate) fn has_name(metadata: &Metadata<'_>) -> bool {
 }
 
 /// Collects fields into an object.
-pub(crate) struct FieldCollector<'a> {
-    pub(crate) into: &'a mut Object,
-    /// Whether fields outside of the conventions are collected too.
-    pub(crate) all: bool,
-}
+pub(crate) struct FieldCollector<'a>(pub(crate) &'a mut Object);
 
 impl FieldCollector<'_> {
     fn set(&mut self, field: &Field, value: impl Into<Value>) {
-        let name = field.name();
-        if self.all || name.starts_with(GEN_AI) || OTHERS.contains(&name) {
-            self.into.insert(name.to_owned(), value.into());
-        }
+        self.0.insert(field.name().to_owned(), value.into());
     }
 }
 

@@ -1,17 +1,23 @@
 //! From the spans of a call to its transcript.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
-use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, asks_for_tools, duration, is_error, text};
-use crate::agents::spans::span_messages::structured;
+use crate::agents::spans::attribute_names::add_current_names;
+use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text};
+use crate::agents::spans::message_parts::{result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::captured_spans::{Captured, MissingSpans};
 use crate::model::messages::content_text;
 
 /// The transcript of all spans of a call.
-pub(crate) fn assemble(spans: &[Span]) -> Captured {
+pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
+    for span in &mut spans {
+        add_current_names(&mut span.fields);
+        span.events.iter_mut().for_each(|event| add_current_names(&mut event.fields));
+    }
+    let spans = spans.as_slice();
     let mut chat_spans: Vec<ChatSpan<'_>> = spans.iter().map(ChatSpan::of).collect();
     let mut kinds: Vec<SpanKind> = chat_spans.iter().map(ChatSpan::kind).collect();
     let innermost = chats_of_one_call(spans, &kinds);
@@ -34,7 +40,8 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
         kinds: &kinds,
         messages: Vec::new(),
         exchanges: BTreeMap::new(),
-        done: BTreeSet::new(),
+        done: BTreeMap::new(),
+        unshown: Vec::new(),
     };
     let mut captured = Captured::default();
     for (index, source) in chat_spans.into_iter().enumerate() {
@@ -57,8 +64,7 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
         }
     }
     let has_spans = kinds.iter().any(|kind| matches!(kind, SpanKind::Chat | SpanKind::Tool | SpanKind::Agent));
-    let calls_are_shown = builder.messages.iter().any(|message| !message.tool_calls.is_empty());
-    if !calls_are_shown && spans.iter().any(asks_for_tools) {
+    if builder.unshown.iter().any(|at| builder.messages[*at].tool_calls.is_empty()) {
         captured.missing = Some(MissingSpans::calls_not_shown());
     }
     captured.messages = has_spans.then_some(builder.messages);
@@ -96,8 +102,10 @@ struct TranscriptBuilder<'a> {
     kinds: &'a [SpanKind],
     messages: Vec<Message>,
     exchanges: BTreeMap<Option<usize>, Exchange>,
-    /// Calls whose span was seen: message and position.
-    done: BTreeSet<(usize, usize)>,
+    /// Calls whose span was seen, message and position, by the index of the span.
+    done: BTreeMap<usize, (usize, usize)>,
+    /// Messages that ended with calls of tools, by their spans.
+    unshown: Vec<usize>,
 }
 
 impl TranscriptBuilder<'_> {
@@ -114,12 +122,15 @@ impl TranscriptBuilder<'_> {
     }
 
     fn chat(&mut self, index: usize, source: ChatSpan<'_>) {
+        let is_agent = source.kind() == SpanKind::Agent;
         let around = self.around(index);
         let mut exchange = self.exchanges.remove(&around).unwrap_or_default();
         self.add_inputs(&mut exchange, source.inputs);
         let span = source.span;
-        let mut outputs = source.outputs.into_iter();
-        let answer = outputs.find(|message| message.role == Role::Assistant);
+        let (answers, others): (Vec<_>, Vec<_>) =
+            source.outputs.into_iter().partition(|message| message.role == Role::Assistant);
+        let mut answers = answers.into_iter();
+        let answer = answers.next();
         let failed = answer.is_none() && is_error(&span.fields);
         if !failed || source.usage.is_some() {
             let without_output = answer.is_none();
@@ -134,8 +145,16 @@ impl TranscriptBuilder<'_> {
             message.duration_ms = duration(span);
             exchange.answers.push(self.messages.len());
             exchange.without_output = without_output.then_some(self.messages.len());
+            if source.asks_for_tools {
+                self.unshown.push(self.messages.len());
+            }
             self.messages.push(message);
         }
+        if is_agent {
+            // The output of an agent may be all that it did; that of a model is one message, and alternatives to it.
+            self.messages.extend(answers);
+        }
+        self.add_tool_outputs(&others);
         self.exchanges.insert(around, exchange);
     }
 
@@ -161,11 +180,11 @@ impl TranscriptBuilder<'_> {
                 }
             }
         }
+        self.add_tool_outputs(&inputs);
         let mut counts: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
         for (position, message) in inputs.into_iter().enumerate() {
             match message.role {
-                Role::Assistant => (),
-                Role::Tool => self.add_tool_output(&message),
+                Role::Assistant | Role::Tool => (),
                 Role::System | Role::User => {
                     let key = (message.role.as_str(), message.content.as_ref().map(content_text).unwrap_or_default());
                     let count = counts.entry(key.clone()).or_default();
@@ -196,41 +215,74 @@ impl TranscriptBuilder<'_> {
         )
     }
 
-    /// Adds the output of a tool, as the model was given it.
-    fn add_tool_output(&mut self, message: &Message) {
-        let Some(id) = &message.tool_call_id else { return };
-        let calls = self.messages.iter_mut().rev().flat_map(|message| &mut message.tool_calls);
-        let Some(call) = calls.into_iter().find(|call| call.id.as_ref() == Some(id)) else { return };
-        if call.output.is_none() {
-            call.output = message.content.as_ref().map(|content| match content {
-                Content::Data(data) => data.clone(),
-                other => Value::String(content_text(other)),
-            });
+    /// Adds the outputs of tools, as the model was given them. Without ids, the last output of a tool is that of its last call.
+    fn add_tool_outputs(&mut self, messages: &[Message]) {
+        let mut without_id: BTreeMap<&str, usize> = BTreeMap::new();
+        for message in messages.iter().rev().filter(|message| message.role == Role::Tool) {
+            let calls = self.messages.iter_mut().rev().flat_map(|message| message.tool_calls.iter_mut().rev());
+            let mut calls = calls.into_iter();
+            let call = match (&message.tool_call_id, &message.name) {
+                (Some(id), _) => calls.find(|call| call.id.as_ref() == Some(id)),
+                (None, Some(name)) => {
+                    let later = without_id.entry(name).or_default();
+                    *later += 1;
+                    calls.filter(|call| call.tool == *name).nth(*later - 1)
+                }
+                (None, None) => None,
+            };
+            if let Some(call) = call.filter(|call| call.output.is_none()) {
+                call.output = message.content.as_ref().map(|content| match content {
+                    Content::Data(data) => data.clone(),
+                    other => Value::String(content_text(other)),
+                });
+            }
         }
     }
 
     fn tool(&mut self, index: usize) {
         let span = &self.spans[index];
-        let name = text(&span.fields, "gen_ai.tool.name").unwrap_or_else(|| {
+        let name = ["gen_ai.tool.name", "traceloop.entity.name"].iter().find_map(|name| text(&span.fields, name));
+        let name = name.unwrap_or_else(|| {
             let name = chat_span::name(span);
-            name.strip_prefix("execute_tool ").unwrap_or(name)
+            let prefixes = ["execute_tool ", "tools/call "];
+            prefixes.iter().find_map(|prefix| Some(name.split_once(prefix)?.1)).unwrap_or(name)
         });
         let id = text(&span.fields, "gen_ai.tool.call.id").filter(|id| !id.is_empty());
-        let (at, position) = self.requested(name, id).unwrap_or_else(|| self.add_unrequested(index, name));
-        self.done.insert((at, position));
-        let call = &mut self.messages[at].tool_calls[position];
+        let outer = self.same_call_around(index, name);
+        let place = outer.or_else(|| self.requested(name, id)).unwrap_or_else(|| self.add_unrequested(index, name));
+        self.done.insert(index, place);
+        let call = &mut self.messages[place.0].tool_calls[place.1];
         call.id = call.id.take().or_else(|| id.map(str::to_owned));
-        // The tool's span has the actual arguments and result.
-        if let Some(arguments) = span.fields.get("gen_ai.tool.call.arguments") {
-            call.input = Some(structured(arguments));
+        let told = |event: &str, field: &str| {
+            span.events.iter().filter(|one| one.name == event).find_map(|one| one.fields.get(field))
+        };
+        let arguments =
+            span.fields.get("gen_ai.tool.call.arguments").or_else(|| told("gen_ai.tool.message", "content"));
+        let output = span.fields.get("gen_ai.tool.call.result").or_else(|| told("gen_ai.choice", "message"));
+        call.is_error |= is_error(&span.fields);
+        if outer.is_some() {
+            call.input = call.input.take().or_else(|| arguments.map(tool_input));
+            call.output = call.output.take().or_else(|| output.map(result));
+            return;
         }
-        if let Some(result) = span.fields.get("gen_ai.tool.call.result") {
-            call.output = Some(structured(result));
+        // The tool's span has the actual arguments and result. A text does not replace the object that the model wrote.
+        let arguments = arguments.map(tool_input);
+        if let Some(arguments) = arguments.filter(|json| json.is_object() || call.input.is_none()) {
+            call.input = Some(arguments);
+        }
+        if let Some(output) = output {
+            call.output = Some(result(output));
         }
         call.start_time = Some(span.began.text.clone());
         call.end_time = span.ended.as_ref().map(|end| end.text.clone());
         call.duration_ms = duration(span);
-        call.is_error = is_error(&span.fields);
+    }
+
+    /// The call of the tool around a span of MCP: both are the same call, for which an agent may use its own name.
+    fn same_call_around(&self, index: usize, name: &str) -> Option<(usize, usize)> {
+        let around = self.around(index).filter(|_| self.spans[index].fields.contains_key("mcp.method.name"))?;
+        let place = *self.done.get(&around)?;
+        self.messages[place.0].tool_calls[place.1].tool.ends_with(name).then_some(place)
     }
 
     /// The call that a model requested.
@@ -243,7 +295,9 @@ impl TranscriptBuilder<'_> {
         let by_id = id.and_then(|id| calls().find(|(_, call)| call.id.as_deref() == Some(id)));
         let by_name = || {
             calls().find(|(place, call)| {
-                call.tool == name && !self.done.contains(place) && (id.is_none() || call.id.is_none())
+                call.tool == name
+                    && !self.done.values().any(|done| done == place)
+                    && (id.is_none() || call.id.is_none())
             })
         };
         by_id.or_else(by_name).map(|(place, _)| place)

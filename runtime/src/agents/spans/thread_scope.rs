@@ -117,7 +117,7 @@ impl Trace {
         running_calls::end(&self.spans);
         let SeenSpans { spans, unassigned, outside, others, .. } = self.spans.close();
         let names = |set: BTreeSet<&'static str>| set.into_iter().collect::<Vec<_>>();
-        let mut captured = span_transcript::assemble(&spans);
+        let mut captured = span_transcript::assemble(spans);
         captured.missing = if self.hidden.load(Ordering::SeqCst) || hides_spans() {
             Some(MissingSpans::hidden())
         } else if !unassigned.is_empty() {

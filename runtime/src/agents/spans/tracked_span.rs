@@ -139,7 +139,7 @@ impl TrackedSpan {
 pub(crate) fn new_fields(attributes: &Attributes<'_>) -> Option<Object> {
     is_gen_ai(attributes.metadata()).then(|| {
         let mut fields = Object::new();
-        attributes.record(&mut FieldCollector { into: &mut fields, all: false });
+        attributes.record(&mut FieldCollector(&mut fields));
         fields
     })
 }
@@ -147,7 +147,7 @@ pub(crate) fn new_fields(attributes: &Attributes<'_>) -> Option<Object> {
 /// Fields that are added to a span, see [`new_fields`].
 pub(crate) fn recorded_fields(values: &Record<'_>) -> Object {
     let mut fields = Object::new();
-    values.record(&mut FieldCollector { into: &mut fields, all: false });
+    values.record(&mut FieldCollector(&mut fields));
     fields
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn track_event(
         return;
     }
     let mut fields = Object::new();
-    event.record(&mut FieldCollector { into: &mut fields, all: true });
+    event.record(&mut FieldCollector(&mut fields));
     let named = fields.get("event.name").and_then(|name| name.as_str()).unwrap_or(metadata.name()).to_owned();
     match around().filter(SpanPosition::is_open).or_else(on_thread) {
         Some(SpanPosition { spans, nearest: Some(index), .. }) => spans.change(index, |span| {
