@@ -1,7 +1,10 @@
 //! Copies a suite to another directory.
 
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use evalsuite_records::user_file::replace_user_file;
 
 use super::suite_files;
 use crate::error::ConvertError;
@@ -33,7 +36,11 @@ pub fn copy_suite(source: impl Into<Source>, to: &Path) -> Result<Vec<PathBuf>, 
         let target = to.join(file.strip_prefix(&root).unwrap_or(&file));
         let parent = target.parent().unwrap_or(to);
         fs::create_dir_all(parent).map_err(|error| ConvertError::io(parent, error))?;
-        fs::copy(&file, &target).map_err(|error| ConvertError::io(&target, error))?;
+        let copied = File::open(&file).and_then(|mut source| {
+            let mode = source.metadata()?.permissions();
+            replace_user_file(&target, |copy| io::copy(&mut source, copy).and_then(|_| copy.set_permissions(mode)))
+        });
+        copied.map_err(|error| ConvertError::io(&target, error))?;
     }
     Ok(copied)
 }
