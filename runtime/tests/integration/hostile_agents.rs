@@ -285,7 +285,7 @@ fn what_an_agent_in_rust_hands_over_is_limited_and_the_whole_is_in_a_file() {
         ),
         (
             |trial, long, _| {
-                trial.log(&long(17));
+                trial.log(long(17));
                 Outcome::from("done")
             },
             "log of 17825793 bytes, more than 16777216; ",
