@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use evalsuite_records::file_replacement::replace_file;
+use evalsuite_records::user_file::{replace_user_file, replace_user_text};
 
 use crate::error::{ConvertError, Kind};
 use crate::report::Report;
@@ -22,6 +26,8 @@ pub struct Conversion {
 #[derive(Debug, Clone, Default)]
 pub struct Output {
     files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files whose bytes are those of the source.
+    copies: BTreeSet<PathBuf>,
     /// Files that can be executed.
     programs: BTreeSet<PathBuf>,
 }
@@ -42,6 +48,7 @@ impl Output {
         if is_program(original) {
             self.programs.insert(path.clone());
         }
+        self.copies.insert(path.clone());
         self.add(path, contents);
     }
 
@@ -60,13 +67,17 @@ impl Output {
         paths().try_for_each(|path| stays_inside(&path, directory))?;
         for (path, contents) in &self.files {
             let is_executable = self.programs.contains(path);
+            let text = str::from_utf8(contents).ok().filter(|_| !self.copies.contains(path));
             let path = directory.join(path);
             let parent = path.parent().unwrap_or(directory);
             fs::create_dir_all(parent).map_err(|error| ConvertError::io(parent, error))?;
-            if path.is_symlink() {
-                fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
-            }
-            fs::write(&path, contents).map_err(|error| ConvertError::io(&path, error))?;
+            let written = match text {
+                // Nothing is written through a link.
+                _ if path.is_symlink() => replace_file(&path, contents),
+                Some(text) => replace_user_text(&path, text),
+                None => replace_user_file(&path, |file| file.write_all(contents)),
+            };
+            written.map_err(|error| ConvertError::io(&path, error))?;
             if is_executable {
                 make_program(&path).map_err(|error| ConvertError::io(&path, error))?;
             }

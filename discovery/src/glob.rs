@@ -46,6 +46,7 @@ struct Glob<'a> {
 
 fn walk(search: &mut Search<'_>, glob: &Glob<'_>, below: &str, depth: usize) {
     let directory = if below.is_empty() { glob.fixed.to_owned() } else { join(glob.fixed, below) };
+    search.found.directories.push(directory.clone());
     if search.is_too_deep(&directory, depth) || depth == 0 && !search.root.join(&directory).is_dir() {
         return;
     }

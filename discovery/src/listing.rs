@@ -22,6 +22,9 @@ pub struct Listing {
     pub problems: Vec<Problem>,
     /// Number of entries of directories that a pattern was compared with.
     pub visited: usize,
+    /// The directories with these entries, relative to the suite root with `/` separators; also the one where a search began that does not
+    /// exist.
+    pub directories: Vec<String>,
 }
 
 /// Something that cannot be listed.

@@ -89,7 +89,10 @@ fn a_pattern_matches_files_without_dot_names() {
     assert_eq!(run(root.path(), "glob", "cases/*.yaml").files, ["cases/a.yaml"]);
     assert_eq!(run(root.path(), "glob", "./cases/**/*.yaml").files, ["cases/a.yaml", "cases/deep/d.yaml"]);
     assert_eq!(run(root.path(), "glob", "cases/*.{yaml,jsonl}").files, ["cases/a.yaml", "cases/b.jsonl"]);
-    assert_eq!(run(root.path(), "glob", "none/*.yaml"), Listing::default());
+    let none = Listing { directories: vec!["none".to_owned()], ..Listing::default() };
+    assert_eq!(run(root.path(), "glob", "none/*.yaml"), none, "the directory may be made later");
+    let searched = run(root.path(), "glob", "cases/**/*.yaml").directories;
+    assert_eq!(searched, ["cases", "cases/deep"]);
 }
 
 #[test]

@@ -32,6 +32,9 @@ pub mod json;
 pub mod file_replacement;
 
 #[doc(hidden)]
+pub mod user_file;
+
+#[doc(hidden)]
 pub mod untrusted;
 
 #[doc(hidden)]

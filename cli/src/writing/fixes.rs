@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
+use evalsuite_records::user_file::replace_user_text;
 
 use crate::platform::cli_error::{ErrorContext, Result};
 use crate::platform::output::say;
@@ -72,7 +73,7 @@ pub(crate) fn apply(diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> Res
             text.replace_range(edit.range.clone(), &edit.text);
         }
         if !edits.is_empty() {
-            fs::write(&path, &text).at(&path)?;
+            replace_user_text(&path, &text).at(&path)?;
         }
     }
     Ok(count)

@@ -18,6 +18,7 @@ mod diff_judge;
 mod expand;
 mod explain;
 mod finish;
+mod full_disk;
 mod gate;
 mod health;
 #[cfg(unix)]

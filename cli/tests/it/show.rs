@@ -97,6 +97,56 @@ fn a_trial_in_error_is_shown_with_its_prompt_and_its_partial_answer() {
     }
 }
 
+/// Changes the records of a case in the run of [`package_with_run`].
+fn change_case(package: &Package, case: &str, change: impl Fn(&Path, &mut evalsuite_schema::Value)) {
+    let cases = package.root().join("out/runs/run-1/suites/refunds-00000000/cases");
+    for directory in fs::read_dir(cases).expect("cases").map(|entry| entry.expect("a directory").path()) {
+        let text = fs::read_to_string(directory.join("case.json")).expect("a record");
+        let mut record: evalsuite_schema::Value = evalsuite_schema::json::from_str(&text).expect("a record");
+        if record["case_id"] == case {
+            change(&directory, &mut record);
+            fs::write(directory.join("case.json"), record.to_string()).expect("a file");
+        }
+    }
+}
+
+#[test]
+fn a_case_without_trials_is_shown_with_its_outcome_and_its_reason() {
+    let (package, case) = package_with_run();
+    change_case(&package, &case, |directory, record| {
+        record["outcome"] = "skipped".into();
+        record["score"] = evalsuite_schema::Value::Null;
+        record["trials"] = evalsuite_schema::json::json!([]);
+        record["reason"]["message"] = "no `docker` on this machine".into();
+        for trial in ["trial-000", "trial-001"] {
+            fs::remove_dir_all(directory.join(trial)).expect("a directory");
+        }
+    });
+    let output = package.run_in_output(&["show", &case, "--target", "default"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let head = format!("{case} (refunds@default): skipped\n  no `docker` on this machine\n");
+    assert!(output.out.starts_with(&head) && output.out.ends_with("  run run-1  no trial ran\n"), "{}", output.out);
+    for of_a_trial in [["--trial", "0"], ["--step", "1"]] {
+        let output = package.run_in_output(&[&["show", &case, "--target", "default"][..], &of_a_trial].concat());
+        assert_eq!((output.code, output.out.as_str()), (2, ""));
+        let message = format!("error: case `{case}` is skipped: none of its trials ran\n");
+        assert!(output.err.starts_with(&message), "{}", output.err);
+    }
+}
+
+#[test]
+fn the_heading_is_the_outcome_of_the_case_and_that_of_the_trial_is_beside_its_number() {
+    let (package, case) = package_with_run();
+    change_case(&package, &case, |_, record| {
+        record["outcome"] = "passed".into();
+        record["score"] = 0.95.into();
+        record["reason"] = evalsuite_schema::Value::Null;
+    });
+    let output = package.run_in_output(&["show", &case, "--target", "default"]);
+    assert!(output.out.starts_with(&format!("{case} (refunds@default): passed  score 0.95, ")), "{}", output.out);
+    assert!(output.out.contains("  run run-1  trial 0 of 2, counted from 0: failed  score "), "{}", output.out);
+}
+
 #[test]
 fn a_target_without_the_case_is_an_error_with_the_targets_of_the_case() {
     let (package, case) = package_with_run();
@@ -166,7 +216,7 @@ fn cases_of_one_name_are_shown_apart_and_nothing_twice() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.starts_with(&format!("{case} (refunds@default): failed")), "{}", output.out);
     assert!(output.out.contains(&format!("\n\n{case} (returns@default): failed")), "{}", output.out);
-    assert!(output.out.contains("  trial 0 of 2, counted from 0\n"), "{}", output.out);
+    assert!(output.out.contains("  trial 0 of 2, counted from 0: failed"), "{}", output.out);
     for line in output.out.lines().filter_map(|line| line.trim_start().strip_prefix("✗ ")) {
         assert!(!output.out.contains(&format!("- {line}\n")), "the rationale repeats an assertion: {line}");
     }

@@ -155,6 +155,10 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
             break;
         }
         let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
+        // A file that is added to one of them may match.
+        for directory in &listing.directories {
+            scope.files.add(&paths::normalize(&place.join(directory)));
+        }
         let before = scope.shared.visited.fetch_add(listing.visited, Ordering::Relaxed);
         if before <= MAX_VISITED && before + listing.visited > MAX_VISITED && listing.visited <= MAX_VISITED {
             let message = format!("the patterns of `tests` visit more than {MAX_VISITED} files and directories");

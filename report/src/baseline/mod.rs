@@ -6,12 +6,13 @@ mod populations;
 mod red_builds;
 mod text;
 
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
-use evalsuite_records::file_replacement::{error_at, replace_file};
+use evalsuite_records::file_replacement::error_at;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
+use evalsuite_records::user_file::replace_user_text;
 
 pub(crate) use self::accepted::rounded;
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept, accept_answers};
@@ -68,7 +69,7 @@ fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Resu
 fn write(file: &Path, text: &str) -> io::Result<()> {
     let written = match text.len() as u64 > LARGEST_BASELINE {
         true => Err(io::Error::other(format!("it has more than {LARGEST_BASELINE} bytes"))),
-        false => replace_file(file, text.as_bytes()),
+        false => file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| replace_user_text(file, text)),
     };
     written.map_err(|error| error_at(file, &error))
 }

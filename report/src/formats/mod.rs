@@ -17,6 +17,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::file_replacement::error_at;
+use evalsuite_records::user_file::replace_user_file;
 
 use crate::run_data::{Problem, RunData};
 
@@ -162,10 +163,12 @@ impl Format {
 }
 
 /// Writes a file; errors name it.
-fn file<T>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
-    let failed = |error: io::Error| error_at(path, &error);
-    let mut out = File::create(path).map(BufWriter::new).map_err(failed)?;
-    let written = write(&mut out)?;
-    out.flush().map_err(failed)?;
-    Ok(written)
+fn file<T>(path: &Path, write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>) -> io::Result<T> {
+    let written = replace_user_file(path, |file| {
+        let mut out = BufWriter::new(file);
+        let written = write(&mut out)?;
+        out.flush()?;
+        Ok(written)
+    });
+    written.map_err(|error| error_at(path, &error))
 }

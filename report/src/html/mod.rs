@@ -10,10 +10,12 @@ mod page;
 mod past_runs;
 mod transcripts;
 
+use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
 use evalsuite_records::record::Status;
+use evalsuite_records::user_file::replace_user_file;
 
 use crate::comparison::{CompareOptions, Comparison, pooled, without_trials};
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
@@ -109,7 +111,7 @@ impl HtmlReport {
         for (number, chunk) in chunks.iter().enumerate() {
             let script = page::chunk_script(number, chunk);
             bytes += script.len() as u64;
-            fs::write(data.join(page::chunk_file(number)), script)?;
+            replace_user_file(&data.join(page::chunk_file(number)), |file| file.write_all(script.as_bytes()))?;
         }
         bytes += write_page(&path.join(PAGE), &index, None)?;
         Ok(Written { bytes, problems })

@@ -1,11 +1,11 @@
 //! The page around the data.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use evalsuite_records::user_file::replace_user_file;
 use hmac_sha256::Hash;
 
 use super::chunks::packed;
@@ -44,11 +44,11 @@ const STYLE: &str = include_str!("../../assets/report.css");
 
 /// Writes a page with an index, which is JSON, to a file. The chunks are in the page, or in files of their own. Returns its size in bytes.
 pub(super) fn write_page(path: &Path, index: &str, chunks: Option<&[String]>) -> io::Result<u64> {
-    let mut out = BufWriter::new(File::create(path)?);
-    page(index, chunks, &mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    Ok(file.metadata()?.len())
+    replace_user_file(path, |file| {
+        let mut out = BufWriter::new(file);
+        page(index, chunks, &mut out)?;
+        Ok(out.into_inner().map_err(io::IntoInnerError::into_error)?.metadata()?.len())
+    })
 }
 
 fn page(index: &str, chunks: Option<&[String]>, out: &mut impl Write) -> io::Result<()> {

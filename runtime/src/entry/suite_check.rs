@@ -1,17 +1,21 @@
 //! The generated test `suite_check`: checks of a suite that need the compiled program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
-use evalsuite_discovery::ProblemKind;
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, counted};
+use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
 use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::sha256_of_source;
+use crate::platform::untrusted::{EntryKind, TreeEntry};
 use crate::run::selection::case_graders::grader_problems;
+use crate::workspace::tree_walk::{is_ignored, walk};
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
@@ -30,6 +34,7 @@ pub(crate) fn run(evals: &Evals) -> Findings {
     let places = SuiteLocation::of(suite);
     if places.suite_dir.is_dir() {
         compare(suite, &places, &mut findings);
+        compare_checkouts(suite, &places, &mut findings);
         compare_calibration(suite, &places, &mut findings);
     } else if !suite.sources.is_empty() {
         let reason = format!("{} does not exist here, so it is not compared with the compiled suite", suite.root);
@@ -61,31 +66,76 @@ fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
 
 /// Compares the files of cases with those at compile time.
 fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
+    // A pattern may lead out of the suite, and a case outside of it has an absolute path.
+    let place = |path: &str| normalize(&places.suite_dir.join(path));
     let mut listed = BTreeSet::new();
     for (kind, path) in suite.sources {
         // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
         let inside = places.suite_dir.starts_with(&places.package_root) && *kind != "tasks";
         let boundary = if inside { &places.package_root } else { &places.suite_dir };
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
-        listed.extend(listing.files);
+        listed.extend(listing.files.iter().map(|file| place(file)));
         for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
             findings.problems.push(suite_changed(format!("{}: {}", problem.path, problem.message)));
         }
     }
     // Cases in the suite file itself have no file of their own, and are not listed.
     let has_own_file = |source: &str| {
-        listed.contains(source)
+        listed.contains(&place(source))
             || suite.sources.iter().any(|(kind, path)| match *kind {
-                "glob" => !places.suite_dir.join(source).exists(),
+                "glob" => !place(source).exists(),
                 _ => lies_in(path, source),
             })
     };
-    let compiled: BTreeSet<String> =
-        suite.cases.iter().map(|case| case.source).filter(|source| has_own_file(source)).map(str::to_owned).collect();
-    let added: Vec<&String> = listed.difference(&compiled).collect();
-    let removed: Vec<&String> = compiled.difference(&listed).collect();
+    let sources = suite.cases.iter().map(|case| case.source).filter(|source| has_own_file(source));
+    let compiled: BTreeSet<PathBuf> = sources.map(place).collect();
+    let shown = |path: &PathBuf| shown(path, suite, places);
+    let added: Vec<String> = listed.difference(&compiled).map(shown).collect();
+    let removed: Vec<String> = compiled.difference(&listed).map(shown).collect();
     if !added.is_empty() || !removed.is_empty() {
         findings.problems.push(changed(suite, &added, &removed));
+    }
+}
+
+/// Compares the suite that was compiled with the one of the package that is tested, if that is another checkout: two of them with one target
+/// directory may run each other's test programs.
+fn compare_checkouts(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
+    let compiled = Path::new(suite.manifest_dir).join(suite.root);
+    let (Ok(built_from), Ok(here)) = (compiled.canonicalize(), places.suite_dir.canonicalize()) else { return };
+    if built_from == here {
+        return;
+    }
+    let (then, now) = (digests(&built_from), digests(&here));
+    let differ: BTreeSet<&String> =
+        then.keys().chain(now.keys()).filter(|name| then.get(*name) != now.get(*name)).collect();
+    let Some(first) = differ.first() else { return };
+    let more =
+        if differ.len() > 1 { format!(" and {}", counted(differ.len() - 1, "other file")) } else { String::new() };
+    let message = format!(
+        "this test was built from {}, and {} differs from it in `{first}`{more}",
+        built_from.display(),
+        here.display()
+    );
+    let help = "help: rebuild in this package, and give each checkout a target directory of its own (CARGO_TARGET_DIR)";
+    findings.problems.push(format!("{}\n{help}", suite_changed(message)));
+}
+
+/// Digests of the files below a directory.
+fn digests(directory: &Path) -> BTreeMap<String, String> {
+    let files = walk(directory, is_ignored).filter_map(Result::ok).filter(|found| found.kind == EntryKind::File);
+    let digest = |found: TreeEntry| {
+        let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
+        (found.name(), digest.unwrap_or_else(|error| error.to_string()))
+    };
+    files.map(digest).collect()
+}
+
+/// A file of the suite with the root of the suite before it, another file of the package relative to the package, else the whole path.
+fn shown(path: &Path, suite: &EvalSuite, places: &SuiteLocation) -> String {
+    match (path.strip_prefix(normalize(&places.suite_dir)), path.strip_prefix(normalize(&places.package_root))) {
+        (Ok(file), _) => format!("{}/{}", suite.root, with_slashes(file)),
+        (_, Ok(file)) => with_slashes(file),
+        _ => with_slashes(path),
     }
 }
 
@@ -98,7 +148,8 @@ fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut
     let is_there = |name: &String| places.suite_dir.join(name).symlink_metadata().is_ok();
     let found = evalsuite_discovery::calibration_names(own).into_iter().find(is_there);
     if found != compiled {
-        let (added, removed): (Vec<_>, Vec<_>) = (found.iter().collect(), compiled.iter().collect());
+        let shown = |name: Option<String>| name.map(|name| format!("{}/{name}", suite.root)).into_iter().collect();
+        let (added, removed): (Vec<_>, Vec<_>) = (shown(found), shown(compiled));
         findings.problems.push(changed(suite, &added, &removed));
     }
 }
@@ -120,13 +171,13 @@ fn suite_changed(message: String) -> String {
     Diagnostic::<SourceRange>::new(Code::SuiteChanged, message).to_string()
 }
 
-fn changed(suite: &EvalSuite, added: &[&String], removed: &[&String]) -> String {
+fn changed(suite: &EvalSuite, added: &[String], removed: &[String]) -> String {
     let mut text = suite_changed(format!("the directory `{}` is not the one this test was built from", suite.root));
     text.push('\n');
     for (what, files) in [("added after the build", added), ("gone since the build", removed)] {
         for file in files.iter().take(SHOWN) {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {what}: {}/{file}", suite.root);
+            let _ = writeln!(text, "  {what}: {file}");
         }
         if files.len() > SHOWN {
             let _ = writeln!(text, "  … and {} more {what}", files.len() - SHOWN);

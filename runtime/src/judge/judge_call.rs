@@ -13,6 +13,7 @@ use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::isolated_call::Ended;
 use crate::platform::json;
 use crate::record::cassette::diff;
+use crate::record::cassette::recorded_replies::ASKED_MODEL;
 use crate::record::grader_files::GraderFiles;
 
 /// A grader of a trial that asks judges.
@@ -48,17 +49,23 @@ impl AskingGrader {
         key["grader"] = json!(self.path);
         // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
         key["judge"] = json!(judge.is_named.then_some(&judge.name));
-        let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
+        // Without a name, the judge of the environment goes before the others.
+        let model = options.endpoint.as_ref().filter(|_| !judge.is_named).map(|endpoint| endpoint.model.as_str());
+        let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge(model) };
         match self.cassette.0.look_up(asker, key.clone()) {
             LookUp::Found(reply) => json::decode_value(&reply)
                 .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
             LookUp::Ask(recorded) => {
                 let reply = call(&judge.judge, request)?;
-                let kept = evalsuite_schema::json::to_value(&reply)
+                let mut kept = evalsuite_schema::json::to_value(&reply)
                     .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))?;
+                if let Some(model) = model {
+                    kept[ASKED_MODEL] = json!(model);
+                }
                 let is_kept = self.cassette.0.keep(recorded, kept);
                 is_kept.map(|()| reply).map_err(|error| JudgeError::permanent(error.to_string()))
             }
+            LookUp::OtherModel(message) => Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale)),
             LookUp::Missing(message) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
                 Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
                     .with_code(ReasonCode::RecordingStale),

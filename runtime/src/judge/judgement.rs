@@ -1,6 +1,7 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
 
 use evalsuite_records::record::Assertion;
+use evalsuite_schema::json::from_str_with_unique_keys;
 use evalsuite_schema::{Object, Value};
 
 use crate::judge::contradiction::{self, ReplyDefect};
@@ -99,8 +100,7 @@ pub(crate) fn decided(
 
 /// The object that a text is. A list of one object is this object.
 fn object_in(text: &str) -> Result<Object, InvalidReply> {
-    let value: Value =
-        evalsuite_schema::json::from_str(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let value: Value = from_str_with_unique_keys(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
     match value {
         Value::Object(object) => Ok(object),
         Value::Array(list) => match <[Value; 1]>::try_from(list) {
@@ -250,6 +250,21 @@ mod tests {
             (ReplyShape::FreeForm, "{}", "no `score`"),
             (ReplyShape::FreeForm, r#"{"score": 1.1}"#, "`score` is 1.1"),
             (ReplyShape::FreeForm, r#"{"score": 1e999}"#, "not JSON"),
+            (ReplyShape::FreeForm, r#"{"score": 0, "score": 1}"#, "the key `score` twice"),
+            (ReplyShape::FreeForm, r#"{"score": 0, "sc\u006fre": 1}"#, "the key `score` twice"),
+            (ReplyShape::FreeForm, r#"{"undecided": true, "undecided": false, "score": 1}"#, "`undecided` twice"),
+            (
+                ReplyShape::FreeForm,
+                r#"{"score": 1, "assertions": [{"text": "a", "passed": no, "passed": yes}]}"#,
+                "the key `passed` twice",
+            ),
+            (ReplyShape::FreeForm, r#"{"score": 1, "details": {"a": 1, "a": 2}}"#, "the key `a` twice"),
+            (
+                ReplyShape::Checklist,
+                r#"{"checks": [{"id": "a", "satisfied": false, "satisfied": true, "reasoning": ""}]}"#,
+                "the key `satisfied` twice",
+            ),
+            (ReplyShape::Ranges, r#"{"checks": [], "checks": [{"id": "a", "score": 9}]}"#, "the key `checks` twice"),
             (ReplyShape::FreeForm, r#"{"score": 1, "assertions": [{"text": "a"}]}"#, "`assertions[0]` has no `passed`"),
             (ReplyShape::FreeForm, r#"{"score": 1, "details": []}"#, "`details` is a list"),
             (ReplyShape::FreeForm, r#"{"undecided": "true"}"#, "no `score`"),

@@ -139,6 +139,10 @@ mod tests {
             ("{\"better\": NaN}", "the reply is not JSON"),
             ("[1]", "the reply is a list, not a JSON object"),
             ("{}", "the reply has no `better`"),
+            (
+                r#"{"better": "first", "better": "second"}"#,
+                "the reply is not JSON: an object has the key `better` twice at line 1 column",
+            ),
             (r#"{"better": null}"#, "`better` is null, not a text"),
             (r#"{"better": "both"}"#, r#"`better` is "both", not "first", "second" or "tie""#),
             (r#"{"better": "first", "reasoning": 1}"#, "has a number as `reasoning`, not a text"),

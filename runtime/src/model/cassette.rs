@@ -34,7 +34,7 @@ pub struct Cassette(pub(crate) Arc<dyn ReplyStore>);
 /// The source of the replies in a [`Cassette`].
 pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
     /// The recorded reply to a request, or whether the request has to be sent.
-    fn look_up(&self, asker: Asker, request: Value) -> LookUp;
+    fn look_up(&self, asker: Asker<'_>, request: Value) -> LookUp;
 
     /// Records a reply.
     fn keep(&self, request: Request, reply: Value) -> Result<(), CassetteError>;
@@ -45,11 +45,11 @@ pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
 
 /// The sender of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub(crate) enum Asker<'m> {
     /// The agent: when recorded again, replies for the same input are reused.
     Agent,
-    /// A judge: when recorded again, it is asked again.
-    Judge,
+    /// A judge: when recorded again, it is asked again. A reply of another model than this one is not its reply.
+    Judge(Option<&'m str>),
     /// A judge that is not configured: only its recorded replies are available.
     AbsentJudge,
 }
@@ -122,7 +122,7 @@ impl Cassette {
         let request = evalsuite_schema::json::to_value_by_serde(request).map_err(CassetteError::json)?;
         match self.0.look_up(Asker::Agent, request) {
             LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map(Ok).map_err(CassetteError::json),
-            LookUp::Missing(message) => Err(CassetteError::new(message)),
+            LookUp::Missing(message) | LookUp::OtherModel(message) => Err(CassetteError::new(message)),
             LookUp::Ask(request) => Ok(Err(request)),
         }
     }
@@ -140,6 +140,8 @@ impl Cassette {
 pub(crate) enum LookUp {
     Found(Value),
     Ask(Request),
+    /// The replayed cassette has the reply of another model than the one that would be asked; the text says which.
+    OtherModel(String),
     /// The replayed cassette has no reply for the request; the text says how to record it.
     Missing(String),
 }

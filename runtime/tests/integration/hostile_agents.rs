@@ -251,3 +251,68 @@ fn a_value_that_no_record_can_hold_is_an_error_with_a_record() {
         }
     }
 }
+
+#[test]
+fn what_an_agent_in_rust_hands_over_is_limited_and_the_whole_is_in_a_file() {
+    const MIB: usize = 1 << 20;
+    let long = |mib: usize| "x".repeat(mib * MIB);
+    let call = move || ToolCall::new("read").with_output(long(49));
+    type Does = fn(&mut Trial<'_>, &dyn Fn(usize) -> String, &dyn Fn() -> ToolCall) -> Outcome;
+    let agents: [(Does, &str, &str); 6] = [
+        (|_, long, _| Outcome::from(long(17)), "answer of 17825792 bytes, more than 16777216; ", "answer.txt"),
+        (
+            |trial, _, call| {
+                trial.tool_call(call());
+                Outcome::from("done")
+            },
+            "more than 50331648; ",
+            "messages.json",
+        ),
+        (
+            |_, _, call| Outcome::new().with_messages(vec![Message::empty(Role::Assistant).with_tool_call(call())]),
+            "more than 50331648; ",
+            "returned.json",
+        ),
+        (
+            |_, long, _| Outcome::from("done").with_state("a", long(9)),
+            "state of 9437192 bytes, more than 8388608; ",
+            "state.json",
+        ),
+        (
+            |_, _, _| Outcome::from("done").with_metadata("a", vec![0; 200_000]),
+            "metadata of more than 100000 values; ",
+            "metadata.json",
+        ),
+        (
+            |trial, long, _| {
+                trial.log(long(17));
+                Outcome::from("done")
+            },
+            "log of 17825793 bytes, more than 16777216; ",
+            "log.txt",
+        ),
+    ];
+    for (does, problem, file) in agents {
+        let package = Package::new();
+        let agent = move |trial: &mut Trial<'_>| Ok::<_, AgentError>(does(trial, &long, &call));
+        let case = case_json("a", json!([contains("done")]), json!({}));
+        let evals = Evals::new(suite("cases", "mixed", package.path(), &[case])).with_agent(agent);
+        let report = run(&evals, &package.path().join("out"));
+        let case = only(&report);
+        let reason = case.record().reason.clone().unwrap();
+        assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::AgentError), "{file}");
+        let whole = case.directory().join("trial-000/agent").join(file);
+        let expected = format!("{problem}the whole is in {}", whole.display());
+        assert!(reason.message.ends_with(&expected), "{file}: {}", reason.message);
+        assert!(fs::metadata(&whole).unwrap().len() > 200_000, "{file}");
+        for entry in fs::read_dir(case.directory().join("trial-000")).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(path.is_dir() || fs::metadata(&path).unwrap().len() < MIB as u64, "{file}: {}", path.display());
+        }
+    }
+    let agent = move |_: &mut Trial<'_>| Ok::<_, AgentError>(format!("done{}", long(15)));
+    let package = Package::new();
+    let case = case_json("a", json!([contains("done")]), json!({}));
+    let evals = Evals::new(suite("cases", "mixed", package.path(), &[case])).with_agent(agent);
+    assert_eq!(only(&run(&evals, &package.path().join("out"))).status(), Status::Passed);
+}

@@ -264,6 +264,42 @@ fn early_stopping_follows_the_kind() {
 }
 
 #[test]
+fn trials_that_run_after_the_case_is_decided_do_not_change_its_outcome() {
+    const DOES: [&str; 3] = ["hello", "no", "break"];
+    for (kind, strategy, errors) in [
+        ("regression", None, 0),
+        ("regression", None, 1),
+        ("capability", None, 0),
+        ("capability", None, 1),
+        ("capability", Some("mean"), 1),
+    ] {
+        let orders = (0..27).map(|order| [order / 9, order / 3 % 3, order % 3].map(|index| DOES[index]).join("-"));
+        let cases: Vec<Value> = orders
+            .map(|order| {
+                let mut trials = json!({"count": 3, "errors": errors});
+                strategy.into_iter().for_each(|strategy| trials["strategy"] = json!(strategy));
+                case_json(&order, json!([contains("hello")]), json!({"trials": trials}))
+            })
+            .collect();
+        let agent = |trial: &mut Trial<'_>| match trial.case_id().split('-').nth(trial.index() as usize) {
+            Some("break") => Err(AgentError::new("broken")),
+            text => Ok(text.unwrap_or_default().to_owned()),
+        };
+        let run = |run_all: bool| {
+            let directory = tempfile::tempdir().unwrap();
+            let evals = Evals::new(suite("cases", kind, directory.path(), &cases)).with_agent(agent);
+            run_with(&evals, directory.path(), RunOptions::new().with_run_all(run_all))
+        };
+        let (first, all) = (run(false), run(true));
+        for (first, all) in first.cases().iter().zip(all.cases()) {
+            let outcome = |case: &CaseReport| (case.status(), code(case));
+            assert_eq!(outcome(first), outcome(all), "{kind} {strategy:?} {errors}: {first}{all}");
+            assert_eq!(all.trials().len(), 3);
+        }
+    }
+}
+
+#[test]
 fn trials_end_when_they_have_cost_enough() {
     async fn costs(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
         Ok(Outcome::new().with_text("hello").with_cost_usd(0.4))

@@ -1,5 +1,6 @@
 //! The generated test that checks the suite itself.
 
+use std::cell::Cell;
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -90,6 +91,36 @@ fn added_and_removed_cases_are_named_with_the_line_for_build_rs() {
 }
 
 #[test]
+fn a_pattern_that_leaves_the_suite_lists_the_files_that_the_loader_names_by_their_whole_paths() {
+    thread_local! {
+        static SUITE: Cell<Option<&'static EvalSuite>> = const { Cell::new(None) };
+    }
+    let directory = Box::leak(Box::new(tempfile::tempdir().unwrap()));
+    for folder in ["suites/x/cases", "data/deep"] {
+        fs::create_dir_all(directory.path().join(folder)).unwrap();
+    }
+    for file in ["data/a.jsonl", "data/deep/b.jsonl", "suites/x/cases/c.jsonl"] {
+        fs::write(directory.path().join(file), "").unwrap();
+    }
+    let whole = |file: &str| -> &'static str { directory.path().join(file).display().to_string().leak() };
+    let sources = [whole("data/a.jsonl"), whole("data/deep/b.jsonl"), "cases/c.jsonl"];
+    let check = |known: &[&'static str]| {
+        let suite = compiled(directory.path(), known);
+        let patterns = &[("glob", "../../data/**/*.jsonl"), ("glob", "../x/cases/*.jsonl")];
+        let suite: &'static EvalSuite = Box::leak(Box::new(EvalSuite { sources: patterns, ..*suite }));
+        SUITE.set(Some(suite));
+        catch_unwind(|| {
+            evalsuite::__private::suite_check(|| Evals::new(SUITE.get().unwrap()).with_grader("own", with_config));
+        })
+    };
+    check(&sources).unwrap();
+    let gone = whole("data/gone.jsonl");
+    let text = text(check(&[sources[0], gone, sources[2]]));
+    assert!(text.contains("added after the build: data/deep/b.jsonl\n"), "{text}");
+    assert!(text.contains("gone since the build: data/gone.jsonl\n"), "{text}");
+}
+
+#[test]
 fn a_calibration_that_the_build_did_not_know_is_named() {
     let text = text(catch_unwind(|| {
         evalsuite::__private::suite_check(|| {
@@ -100,6 +131,42 @@ fn a_calibration_that_the_build_did_not_know_is_named() {
     }));
     assert!(text.contains("error[E075 suite-changed]"), "{text}");
     assert!(text.contains("added after the build: suites/x/calibration.yaml"), "{text}");
+}
+
+/// The program was built in a checkout, and is run for the package of these tests.
+#[test]
+fn the_suite_of_another_checkout_is_named_if_its_files_differ() {
+    thread_local! {
+        static SUITE: Cell<Option<&'static EvalSuite>> = const { Cell::new(None) };
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("suites/card_agent");
+    let (first, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let check = |root: &Path| {
+        let suite = EvalSuite { root: "suites/card_agent", sources: &[], ..*compiled(root, &[]) };
+        SUITE.set(Some(Box::leak(Box::new(suite))));
+        catch_unwind(|| evalsuite::__private::suite_check(|| Evals::new(SUITE.get().unwrap())))
+    };
+    for root in [&first, &other] {
+        copy(&here, &root.path().join("suites/card_agent"));
+    }
+    check(first.path()).unwrap();
+    fs::write(other.path().join("suites/card_agent/tasks/new.json"), "{}").unwrap();
+    fs::write(other.path().join("suites/card_agent/suite.json"), "{}").unwrap();
+    let text = text(check(other.path()));
+    assert!(text.starts_with("error[E075 suite-changed]: this test was built from "), "{text}");
+    let parts = [other.path().canonicalize().unwrap().display().to_string(), here.display().to_string()];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    assert!(text.contains(" differs from it in `suite.json` and 1 other file\n"), "{text}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
 }
 
 #[test]

@@ -83,10 +83,20 @@ pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Resul
 ///
 /// If it is not JSON, or not of this type.
 pub fn from_slice<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
-    match std::str::from_utf8(json) {
-        Ok(json) => from_str(json),
-        Err(error) => Err(serde::de::Error::custom(error)),
-    }
+    from_str(text(json)?)
+}
+
+/// Decodes JSON in UTF-8 and rejects duplicate keys of objects, whose value would be ambiguous.
+///
+/// # Errors
+///
+/// As for [`from_slice`], and if an object has a key twice.
+pub fn from_slice_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
+    from_str_with_unique_keys(text(json)?)
+}
+
+fn text(json: &[u8]) -> Result<&str> {
+    std::str::from_utf8(json).map_err(serde::de::Error::custom)
 }
 
 /// Decodes a value, through its text: a second source of data would add decoding code to every test program.

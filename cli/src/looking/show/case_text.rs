@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord, Usage, Verdict};
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
@@ -28,13 +28,20 @@ pub(super) fn add(
         }
     };
     let Some(TrialData { directory, record, .. }) = found else {
-        let number = trial.unwrap_or_default();
-        return Err(format!("case `{}` has no trial {number}: it has {}", case.record.case_id, case.trials.len()));
+        let (id, of) = (&case.record.case_id, case.trials.len());
+        return match trial {
+            Some(number) if of > 0 => Err(format!("case `{id}` has no trial {number}: it has {of}")),
+            None if step.is_none() => {
+                add_head(text, run, case, None);
+                Ok(())
+            }
+            _ => Err(format!("case `{id}` is {}: none of its trials ran", case.record.outcome.as_str())),
+        };
     };
     let mut files = TrialFiles { run: &run.directory, trial: directory, problems: Vec::new() };
     let transcript = record.trajectory.as_ref().and_then(|file| files.json(file));
     if step.is_none() {
-        add_head(text, run, case, record);
+        add_head(text, run, case, Some(record));
         if let Some(prompt) = prompt(&mut files) {
             text.push_str("\nprompt\n");
             add_indented(text, "  ", &prompt);
@@ -53,16 +60,33 @@ pub(super) fn add(
     Ok(())
 }
 
-fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRecord) {
-    let shown = |value| shown_against(value, record.threshold);
-    let score = record.score.map(|score| format!("  score {}, threshold {}", shown(score), shown(record.threshold)));
-    let (outcome, score) = (record.outcome.as_str(), score.unwrap_or_default());
-    text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
-    let (number, trials) = (record.trial, case.trials.len());
+/// Adds the result of the case, and that of the shown trial beside the number of the trial.
+fn add_head(text: &mut String, run: &RunData, case: &CaseData, trial: Option<&TrialRecord>) {
+    let result = |outcome: Status, score: Option<f64>, threshold| {
+        let shown = |value| shown_against(value, threshold);
+        let score = score.map(|score| format!("  score {}, threshold {}", shown(score), shown(threshold)));
+        format!("{}{}", outcome.as_str(), score.unwrap_or_default())
+    };
+    let record = &case.record;
+    let of_case = result(record.outcome, record.score, record.threshold);
+    text.push_str(&format!("{} ({}@{}): {of_case}\n", record.case_id, record.suite, record.target));
+    let reason = |reason: &Option<Reason>| reason.as_ref().map(|reason| reason.message.clone());
+    let of_trial = trial.and_then(|trial| reason(&trial.reason));
+    if let Some(message) = reason(&record.reason).filter(|message| of_trial.as_ref() != Some(message)) {
+        add_indented(text, "  ", &message);
+    }
     text.push_str(&format!("  {}  test {}\n", record.location, record.test_name));
-    text.push_str(&format!("  run {}  trial {number} of {trials}, counted from 0\n", run.run_id));
-    if let Some(reason) = &record.reason {
-        add_indented(text, "  ", &reason.message);
+    match trial {
+        None => text.push_str(&format!("  run {}  no trial ran\n", run.run_id)),
+        Some(trial) => {
+            let (number, trials) = (trial.trial, case.trials.len());
+            let of_trial = result(trial.outcome, trial.score, trial.threshold);
+            let trial = format!("trial {number} of {trials}, counted from 0: {of_trial}");
+            text.push_str(&format!("  run {}  {trial}\n", run.run_id));
+        }
+    }
+    if let Some(message) = of_trial {
+        add_indented(text, "  ", &message);
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
+use evalsuite_records::user_file::replace_user_text;
 
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
 use crate::platform::output::stdout;
@@ -60,7 +61,7 @@ impl Changes {
                 None => "created",
             };
             let written = change.path.parent().map_or(Ok(()), fs::create_dir_all);
-            written.and_then(|()| fs::write(&change.path, &change.text)).at(Path::new(&shown))?;
+            written.and_then(|()| replace_user_text(&change.path, &change.text)).at(Path::new(&shown))?;
             let what = change.edit.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
             writeln!(out, "{did} {shown}{what}")?;
         }

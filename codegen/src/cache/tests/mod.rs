@@ -151,6 +151,33 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
 }
 
 #[test]
+fn a_file_that_a_pattern_matches_outside_of_the_suite_is_seen() {
+    let case = |id: &str| format!("{{\"id\": \"{id}\", \"input\": \"hi\", \"criteria\": \"polite\"}}\n");
+    for (pattern, added) in [
+        ("../../data/**/*.jsonl", "data/empty/b.jsonl"),
+        ("../../data/**/*.jsonl", "data/new/deep/b.jsonl"),
+        ("../../data/*/*.jsonl", "data/empty/b.jsonl"),
+        // A directory that is searched before the one with a match.
+        ("data/**/*.jsonl", "suites/data/b.jsonl"),
+        ("data/**/*.jsonl", "suites/far/data/b.jsonl"),
+    ] {
+        let fixture = Fixture::new(&[
+            ("data/full/a.jsonl", &case("a")),
+            ("data/empty/note.txt", ""),
+            ("suites/far/EVAL.yaml", &format!("name: far\ntests: [\"file://{pattern}\"]\n")),
+        ]);
+        fixture.age("data");
+        let call = fixture.call("suites/far");
+        let expansion = call.expand();
+        assert!(is_cached(&call), "{pattern}: {:?}", texts(&expansion, true));
+        fixture.write(added, &case("b"));
+        let code = call.expand().tokens().to_string();
+        assert_eq!(code, call.clone().expand_uncached().tokens().to_string(), "{pattern} {added}");
+        assert!(code.contains("id : \"b\""), "{pattern} {added}: {code}");
+    }
+}
+
+#[test]
 fn a_suite_whose_cases_are_changed_by_options_is_neither_taken_nor_stored() {
     let fixture = Fixture::new(&[]);
     let mut all = vec![call(&fixture); 3];

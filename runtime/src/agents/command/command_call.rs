@@ -23,7 +23,7 @@ use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 /// Characters of the standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
 /// Largest output file that is read, in bytes.
-const OUTPUT_LIMIT: u64 = 16 << 20;
+pub(crate) const OUTPUT_LIMIT: u64 = 16 << 20;
 /// Largest trajectory that is read, in bytes.
 const TRAJECTORY_LIMIT: u64 = 64 << 20;
 /// Names of the files of a call.

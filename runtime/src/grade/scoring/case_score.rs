@@ -39,13 +39,19 @@ pub(crate) fn case_rule(kind: SuiteKind, strategy: Option<Strategy>) -> Rule {
     }
 }
 
-/// Whether further trials cannot change the case.
+/// Whether the case is decided, so that no further trial counts in its outcome.
 pub(crate) fn is_settled(CaseStandard { rule, tolerated_errors, .. }: CaseStandard, trials: &[TrialPoint]) -> bool {
     match rule {
         Rule::Any => count(trials, Status::Passed) > 0,
         Rule::Every => count(trials, Status::Failed) > 0 || count(trials, Status::Error) > tolerated_errors as usize,
         Rule::Mean | Rule::ConfidenceInterval => false,
     }
+}
+
+/// The trials that decide the case: those after the first ones that settle it ran for its statistics.
+pub(crate) fn deciding(standard: CaseStandard, trials: &[TrialPoint]) -> &[TrialPoint] {
+    let settled = (1..=trials.len()).find(|count| is_settled(standard, &trials[..*count]));
+    &trials[..settled.unwrap_or(trials.len())]
 }
 
 fn count(trials: &[TrialPoint], outcome: Status) -> usize {

@@ -1,7 +1,7 @@
 //! The reply of a judge.
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, ToJson, from_str_with_unique_keys};
 use serde::de::DeserializeOwned;
 
 use crate::model::judge::reply_answer::answer_of;
@@ -48,12 +48,12 @@ impl JudgeReply {
 
     /// The reply as JSON: all of it, else what follows the thinking of the model, else the last object there.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
-        if let Ok(value) = evalsuite_schema::json::from_str(trim(&self.text)) {
+        if let Ok(value) = from_str_with_unique_keys(trim(&self.text)) {
             return Ok(value);
         }
         let answer = answer_of(&self.text)?;
         let last = answer.objects.last().unwrap_or(&answer.text);
-        let read = evalsuite_schema::json::from_str(answer.text).or_else(|_| evalsuite_schema::json::from_str(last));
+        let read = from_str_with_unique_keys(answer.text).or_else(|_| from_str_with_unique_keys(last));
         read.map_err(|error| format!("the reply is not the JSON that was asked for: {error}").into())
     }
 }
@@ -105,4 +105,23 @@ impl From<&str> for JudgeReply {
 text_error! {
     /// What is wrong with a reply. A judge that is asked to repair it is shown this text.
     InvalidReply
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_an_object_of_a_reply_has_twice_is_an_error() {
+        for text in [
+            r#"{"score": 0, "score": 1}"#,
+            r#"<think>{"score": 1}</think>{"score": 0, "score": 1}"#,
+            r#"So: [{"a": {"score": 0, "score": 1}}]"#,
+        ] {
+            let problem = JudgeReply::new(text).json::<Value>().unwrap_err().to_string();
+            assert!(problem.contains("an object has the key `score` twice"), "{text}: {problem}");
+        }
+    }
 }

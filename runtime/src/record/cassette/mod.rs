@@ -95,7 +95,7 @@ impl TrialCassette {
         };
         let earlier = match mode {
             // A recording of different input is replaced.
-            Mode::Record => earlier.filter(|earlier| earlier.file.input_digest == about.input_digest),
+            Mode::Record => earlier.filter(|earlier| earlier.file.seen.is_same(&about.seen)),
             Mode::Replay | Mode::Regrade => {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(earlier) = earlier.filter(|earlier| !has_agent || !earlier.file.calls.is_empty()) else {
@@ -103,8 +103,8 @@ impl TrialCassette {
                     return Err(unusable(ReasonCode::RecordingMissing, message));
                 };
                 let file = &earlier.file;
-                let is_same = file.input_digest == about.input_digest
-                    || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
+                let is_same =
+                    file.seen.is_same(&about.seen) || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
                 if !is_same {
                     let difference = file.seen.difference(&about.seen);
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");

@@ -1,22 +1,31 @@
 //! The input of an agent, as its cassette stores it: a recording can only be replayed for the same input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use evalsuite_discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::sort;
-use evalsuite_schema::{Case, CliTarget, Content, Input, Value, WorkspaceCopy};
+use evalsuite_schema::{Case, CliTarget, Content, Hooks, Input, Value, WorkspaceCopy, is_default};
 
-use crate::model::messages::{file_parts, given_messages, prompt};
+use crate::model::messages::{file_parts, given_messages, pretty, prompt};
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::{sha256_of_data, sha256_of_source};
+use crate::platform::digest::{sha256_of_data, sha256_of_source, sha256_with_key};
+use crate::platform::environment;
 use crate::platform::untrusted::EntryKind;
 use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
 
+/// What a recording of this version knows of its input, and older ones do not: hooks, values of variables, modes of files, and empty
+/// directories.
+const KNOWN_FACTS: u32 = 1;
+/// In place of the digest of a directory without files.
+const EMPTY_DIRECTORY: &str = "empty directory";
+/// After the digest of a file that can be executed.
+const EXECUTABLE: &str = " executable";
 /// In place of the digest of a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 /// Most changed files that are listed.
@@ -24,7 +33,7 @@ const SHOWN_FILES: usize = 10;
 /// Most lines of a changed input that are shown.
 const SHOWN_LINES: usize = 30;
 
-/// Everything an agent is given that does not differ between machines.
+/// Everything an outcome depends on that does not differ between machines, besides the agent, the graders and their judges.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct AgentInput {
     target: String,
@@ -36,14 +45,23 @@ pub(crate) struct AgentInput {
     /// SHA-256 of input files by their path in the case file.
     #[json(default, skip_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
-    /// SHA-256 of the workspace's files before any hook, by path.
+    /// HMAC-SHA-256 of the values of the variables in the input, by name: as far as they are set.
+    #[json(default, skip_if = "BTreeMap::is_empty")]
+    variables: BTreeMap<String, String>,
+    /// SHA-256 of the workspace's files before any hook, by path; also the directories without files.
     #[json(default, skip_if = "BTreeMap::is_empty")]
     workspace: BTreeMap<String, String>,
     #[json(default, skip_if = "Vec::is_empty")]
     repos: Vec<Value>,
+    /// The hooks of the workspace; null without any.
+    #[json(default, skip_if = "Value::is_null")]
+    hooks: Value,
     /// The command of the target, if it is one.
     #[json(default, skip_if = "Option::is_none")]
     command: Option<CommandInput>,
+    /// [`KNOWN_FACTS`] when it was recorded.
+    #[json(default, skip_if = "is_default")]
+    known_facts: u32,
 }
 
 /// A command as written in the targets file, with `${{ NAME }}` for values.
@@ -64,16 +82,20 @@ impl AgentInput {
         let files = file_parts(given_messages(case)).into_iter();
         let files = files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))).collect();
         let mut workspace = BTreeMap::new();
-        let mut repos = Vec::new();
+        let (mut repos, mut hooks) = (Vec::new(), Value::Null);
         if let Some(wanted) = &case.workspace {
             for layer in [&wanted.base_fixture, &wanted.template].into_iter().flatten() {
                 add_digests(&location.resolve(layer), &mut workspace);
             }
             wanted.copies.iter().for_each(|copy| add_copy(copy, location, &mut workspace));
+            if wanted.hooks != Hooks::default() {
+                hooks = evalsuite_schema::json::to_value(&wanted.hooks).unwrap_or_default();
+            }
             repos.extend(wanted.repos.iter().filter_map(|repo| evalsuite_schema::json::to_value(repo).ok()));
         }
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-        let turns = turns.filter_map(|turn| evalsuite_schema::json::to_value(&turn.input).ok()).collect();
+        let turns: Vec<Value> = turns.filter_map(|turn| evalsuite_schema::json::to_value(&turn.input).ok()).collect();
+        let input = with_written_paths(&case.input);
         let command = command.map(|target| CommandInput {
             command: target.command.clone(),
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
@@ -83,28 +105,59 @@ impl AgentInput {
         });
         Self {
             target: target.to_owned(),
-            input: with_written_paths(&case.input),
+            variables: variables(&case.id, &input, &turns),
+            input,
             turns,
             files,
             workspace,
             repos,
+            hooks,
             command,
+            known_facts: KNOWN_FACTS,
         }
     }
 
     /// Whether both ask the agent the same, by whatever command: an answer to one can be graded as an answer to the other.
     pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
-        let question = |seen: &Self| Self { command: None, ..seen.clone() }.digest();
-        question(self) == question(other)
+        let question = |seen: &Self| Self { command: None, ..seen.clone() };
+        question(self).is_same(&question(other))
     }
 
-    /// SHA-256 of everything, independent of the order of keys.
+    /// Whether what was recorded for one is a recording for the other: they agree in what both know.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (own, others) = (self.known_to(other), other.known_to(self));
+        own.variables == others.variables && own.digest() == others.digest()
+    }
+
+    /// What `other` knows, too.
+    fn known_to(&self, other: &Self) -> Self {
+        let mut known = self.clone();
+        let is_older = self.known_facts.min(other.known_facts) < KNOWN_FACTS;
+        if is_older {
+            known.hooks = Value::Null;
+            known.workspace.retain(|_, digest| digest != EMPTY_DIRECTORY);
+        }
+        // Only Unix knows which files can be executed.
+        if is_older || cfg!(not(unix)) {
+            for digest in known.workspace.values_mut() {
+                digest.truncate(digest.strip_suffix(EXECUTABLE).unwrap_or(digest).len());
+            }
+        }
+        known.variables.retain(|name, _| other.variables.contains_key(name));
+        known
+    }
+
+    /// SHA-256 of everything but the values of variables, independent of the order of keys.
     pub(crate) fn digest(&self) -> String {
-        sha256_of_data(self)
+        sha256_of_data(&Self { variables: BTreeMap::new(), known_facts: 0, ..self.clone() })
     }
 
     /// The first differences to the input now, one per line, as text for people.
     pub(crate) fn difference(&self, now: &Self) -> String {
+        self.known_to(now).difference_of_known(&now.known_to(self))
+    }
+
+    fn difference_of_known(&self, now: &Self) -> String {
         let mut lines = Vec::new();
         if self.target != now.target {
             lines.push(format!("target: `{}`, now `{}`", self.target, now.target));
@@ -115,10 +168,15 @@ impl AgentInput {
         if self.turns != now.turns {
             lines.push("the turns of the conversation changed".to_owned());
         }
+        let others = self.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
+        lines.extend(others.map(|(name, _)| format!("the variable `{name}` of the input has another value")));
         lines.extend(changed_files("input file", &self.files, &now.files));
         lines.extend(changed_files("workspace", &self.workspace, &now.workspace));
         if self.repos != now.repos {
             lines.push("the workspace's repositories changed".to_owned());
+        }
+        if self.hooks != now.hooks {
+            lines.push(format!("the hooks changed:{}", diff(&pretty(&self.hooks), &pretty(&now.hooks))));
         }
         if self.command != now.command {
             let shown = |command: &Option<CommandInput>| {
@@ -184,20 +242,53 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
     lines
 }
 
-/// The files and links below a directory, without `.git`. What cannot be read is left out: making the workspace reports it.
+/// Digests of the values of the variables in the input of a case. The name of the variable and the id of the case are in the key, so that
+/// equal values cannot be recognized.
+fn variables(case: &str, input: &Input, turns: &[Value]) -> BTreeMap<String, String> {
+    let text = evalsuite_schema::json::json!([input, turns]).to_string();
+    let names: BTreeSet<&str> = Syntax::Variable.names(&text).collect();
+    let values = names.into_iter().filter_map(|name| Some((name, environment::var(name)?)));
+    values.map(|(name, value)| (name.to_owned(), sha256_with_key(&format!("{case}/{name}"), &value))).collect()
+}
+
+/// The files and links below a directory, and the directories without any, without `.git`. What cannot be read is left out: making the
+/// workspace reports it.
 fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
+    let mut directories = BTreeSet::new();
     for found in walk(directory, |name| name == ".git").filter_map(Result::ok) {
         let digest = match found.kind {
             EntryKind::Link => format!("link to {}", with_slashes(&found.destination().unwrap_or_default())),
-            EntryKind::Directory => continue,
-            EntryKind::File | EntryKind::Other => found
-                .open()
-                .map_err(io::Error::from)
-                .and_then(sha256_of_source)
-                .unwrap_or_else(|_| UNREADABLE.to_owned()),
+            EntryKind::Directory => {
+                directories.insert(found.name());
+                continue;
+            }
+            EntryKind::File | EntryKind::Other => {
+                let digest = found.open().map_err(io::Error::from).and_then(|file| {
+                    let ending = if is_executable(&file)? { EXECUTABLE } else { "" };
+                    Ok(sha256_of_source(file)? + ending)
+                });
+                digest.unwrap_or_else(|_| UNREADABLE.to_owned())
+            }
         };
         files.insert(found.name(), digest);
     }
+    for directory in directories {
+        let below = format!("{directory}/");
+        if files.range(below.clone()..).next().is_none_or(|(name, _)| !name.starts_with(&below)) {
+            files.insert(below, EMPTY_DIRECTORY.to_owned());
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Ok(file.metadata()?.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// The files of a copy under their paths in the workspace.
@@ -222,7 +313,7 @@ fn digest_of(file: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use evalsuite_schema::{Grader, GraderConfig, Location, Message, Part, PathRef, Role, Workspace};
+    use evalsuite_schema::{Grader, GraderConfig, Hook, Location, Message, Part, PathRef, Reset, Role, Workspace};
 
     use super::*;
 
@@ -291,5 +382,70 @@ mod tests {
              \n  input file: `note.txt` changed\
              \n  workspace: `d/changed` changed\n  workspace: `new` was added"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn hooks_values_modes_and_empty_directories_count_unless_the_recording_does_not_know_them() {
+        type Change = fn(&Path, &mut Case);
+        let changes: [(&str, Change); 4] = [
+            ("the hooks changed:", |_, case| {
+                let hook = Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict };
+                case.workspace.as_mut().unwrap().hooks.before_each = Some(hook);
+            }),
+            ("workspace: `template/run` changed", |root, _| {
+                make_executable(&root.join("d/template/run"));
+            }),
+            ("workspace: `template/empty/` was added", |root, _| {
+                fs::create_dir_all(root.join("d/template/empty")).unwrap();
+            }),
+            ("workspace: `template/full/none/` was added", |root, _| {
+                fs::create_dir_all(root.join("d/template/full/none")).unwrap();
+            }),
+        ];
+        for (difference, change) in changes {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("d/template/full")).unwrap();
+            fs::write(root.path().join("note.txt"), "a").unwrap();
+            fs::write(root.path().join("d/template/run"), "a").unwrap();
+            fs::write(root.path().join("d/template/full/b"), "a").unwrap();
+            let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
+            let mut case = case("hi");
+            case.workspace.as_mut().unwrap().template = Some(reference("d"));
+            let then = AgentInput::new(&case, "default", None, &places);
+            assert!(then.is_same(&AgentInput::new(&case, "default", None, &places)));
+            change(root.path(), &mut case);
+            let now = AgentInput::new(&case, "default", None, &places);
+            assert!(!then.is_same(&now) && !now.is_same(&then) && !then.asks_the_same(&now), "{difference}");
+            assert!(then.difference(&now).starts_with(&format!("\n  {difference}")), "{}", then.difference(&now));
+            let older = AgentInput { known_facts: 0, ..then };
+            assert!(older.is_same(&now) && older.difference(&now).is_empty(), "{difference}");
+        }
+    }
+
+    #[cfg(unix)]
+    fn make_executable(file: &Path) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn another_value_of_a_variable_in_the_input_is_another_input_and_is_not_shown() {
+        let then = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
+        assert_eq!(then.variables.keys().collect::<Vec<_>>(), ["PATH"]);
+        let value = std::env::var("PATH").unwrap();
+        assert!(!evalsuite_schema::json::to_string(&then).unwrap().contains(&value));
+        let mut now = then.clone();
+        assert!(then.is_same(&now));
+        now.variables.insert("PATH".to_owned(), "other".to_owned());
+        assert!(!then.is_same(&now) && then.digest() == now.digest());
+        assert_eq!(then.difference(&now), "\n  the variable `PATH` of the input has another value");
+        // Where it is not set, the recording says what the agent got.
+        now.variables.clear();
+        assert!(then.is_same(&now) && now.is_same(&then));
+    }
+
+    fn places() -> SuiteLocation {
+        SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() }
     }
 }

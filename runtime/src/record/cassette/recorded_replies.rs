@@ -11,6 +11,9 @@ use crate::record::cassette::SharedCassette;
 use crate::record::cassette::cassette_file::RequestReplies;
 use crate::workspace::value_placeholders::Placeholders;
 
+/// Key of a judge's reply: the model that was asked, which may answer under a longer name. Older recordings do not have it.
+pub(crate) const ASKED_MODEL: &str = "asked_model";
+
 /// The replies of this trial so far.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedReplies {
@@ -32,7 +35,7 @@ impl ReplyStore for SharedCassette {
         recorded.map(|entry| entry.request.clone()).collect()
     }
 
-    fn look_up(&self, asker: Asker, request: Value) -> LookUp {
+    fn look_up(&self, asker: Asker<'_>, request: Value) -> LookUp {
         let key = request_key(&request, &self.placeholders);
         let reuses = match (self.mode, asker) {
             (_, Asker::AbsentJudge) => true,
@@ -45,6 +48,18 @@ impl ReplyStore for SharedCassette {
         let times = so_far.replies.asked.entry(key.clone()).or_default();
         let reply = recorded.and_then(|entry| entry.replies.get(*times).or(entry.replies.last()).cloned());
         *times += 1;
+        let other = match (&reply, asker) {
+            (Some(reply), Asker::Judge(Some(model))) => {
+                let recorded = reply.get(ASKED_MODEL).and_then(Value::as_str).filter(|recorded| *recorded != model);
+                recorded.map(|recorded| format!("`{recorded}`, now `{model}`"))
+            }
+            _ => None,
+        };
+        if let (Mode::Replay, Some(other)) = (self.mode, &other) {
+            let message = format!("the recording is stale: the judge's model changed: {other}\n{}", self.hint);
+            return LookUp::OtherModel(message);
+        }
+        let reply = reply.filter(|_| other.is_none());
         let request = Request { key, request };
         match reply {
             Some(reply) => {
@@ -83,8 +98,34 @@ fn is_time(field: &str, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::json::json;
+    use evalsuite_schema::{Case, Location};
 
     use super::*;
+    use crate::model::suite_location::SuiteLocation;
+    use crate::record::cassette::cassette_file::{CassetteFile, StoredCassette};
+    use crate::record::cassette::recorded_input::AgentInput;
+
+    #[test]
+    fn a_reply_of_another_model_is_stale_and_is_not_graded_again() {
+        let request = json!({"user": "rate this"});
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let seen = AgentInput::new(&Case::new("c", Location::new("f", 1, 1)), "t", None, &places);
+        let look_up = |mode, reply: &Value, asker| {
+            let mut file = CassetteFile::new("s", "c", "t", seen.clone(), String::new());
+            let entry = RequestReplies { request: request.clone(), replies: vec![reply.clone()] };
+            file.entries.insert(request_key(&request, &Placeholders::default()), entry);
+            let earlier = Some(StoredCassette { file, bytes: Vec::new() });
+            SharedCassette { mode, earlier, ..SharedCassette::default() }.look_up(asker, request.clone())
+        };
+        let (of_a, older) = (json!({"text": "", "asked_model": "a"}), json!({"text": ""}));
+        for asker in [Asker::Judge(Some("a")), Asker::Judge(None), Asker::AbsentJudge] {
+            assert!(matches!(look_up(Mode::Replay, &of_a, asker), LookUp::Found(_)), "{asker:?}");
+        }
+        assert!(matches!(look_up(Mode::Replay, &older, Asker::Judge(Some("b"))), LookUp::Found(_)));
+        assert!(matches!(look_up(Mode::Regrade, &of_a, Asker::Judge(Some("b"))), LookUp::Ask(_)));
+        let LookUp::OtherModel(message) = look_up(Mode::Replay, &of_a, Asker::Judge(Some("b"))) else { panic!() };
+        assert_eq!(message, "the recording is stale: the judge's model changed: `a`, now `b`\n");
+    }
 
     #[test]
     fn order_and_time_do_not_matter() {

@@ -1,6 +1,7 @@
 //! Reading a document: messages, totals and model.
 
 use evalsuite_records::record::Usage;
+use evalsuite_schema::json::from_slice_with_unique_keys;
 use evalsuite_schema::{Message, Role, Value};
 
 use crate::model::messages::answer;
@@ -12,7 +13,7 @@ use crate::record::trajectory::{TrajectoryError, VERSION, extra};
 /// Reads a document of any version up to the one that is written. The outcome has messages, unless the document states that it contains only
 /// the answer.
 pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
-    let value: Value = evalsuite_schema::json::from_slice(json).map_err(TrajectoryError::json)?;
+    let value: Value = from_slice_with_unique_keys(json).map_err(TrajectoryError::json)?;
     let root = Node::root(&value);
     check_version(&root)?;
     let more = root.get("extra");

@@ -10,7 +10,7 @@ use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::sorting::set;
 
-use crate::grade::scoring::decide_case;
+use crate::grade::scoring::{decide_case, deciding};
 use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
@@ -37,7 +37,9 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
         (record.outcome, record.reason) = (Status::Error, Some(reason.clone()));
         return record;
     }
-    (record.outcome, record.score) = decide_case(plan.standard, &results(counted));
+    let points = results(counted);
+    record.outcome = decide_case(plan.standard, deciding(plan.standard, &points)).0;
+    record.score = decide_case(plan.standard, &points).1;
     if record.outcome != Status::Passed {
         record.reason = reason(plan, counted, record.outcome, record.score);
     }

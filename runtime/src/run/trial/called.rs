@@ -25,6 +25,7 @@ use crate::platform::process::TERMINATION_GRACE;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
 use crate::run::trial::prepared::{Agent, Prepared};
+use crate::run::trial::size_limits;
 use crate::run::trial::trial_attempt::EarlyEnd;
 use crate::workspace;
 use crate::workspace::replayable_changes::ReplayableChanges;
@@ -166,7 +167,7 @@ type CallResult = (Result<Outcome, EarlyEnd>, Recording, Vec<Note>);
 
 /// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
 fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
-    let (result, mut recording, notes) = match &prepared.agent {
+    let (result, mut recording, mut notes) = match &prepared.agent {
         Agent::Rust(agent) => call_function(prepared, input, turn, agent),
         Agent::Command(command) => call_command(prepared, input, turn, command),
         Agent::Recorded => {
@@ -174,20 +175,38 @@ fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult
         }
     };
     let is_too_deep = recording.replace_too_deep();
-    let result = result.and_then(|outcome| {
-        let mut outcome = outcome.or_reported(recording.outcome.clone());
+    let (directory, redactor) = (agent_directory(prepared, turn), &prepared.trial.plan.redactor);
+    let has_failed = result.is_err();
+    let mut too_large = size_limits::cut(&directory, redactor, &mut recording);
+    let result = result.and_then(|mut outcome| {
         let is_too_deep = outcome.replace_too_deep() || is_too_deep;
-        let defect = match is_too_deep {
-            true => {
+        too_large.extend(size_limits::cut_outcome(&directory, redactor, &mut outcome));
+        let outcome = outcome.or_reported(recording.outcome.clone());
+        let defect = match too_large.first() {
+            _ if is_too_deep => {
                 Some(format!("the agent reported a value with more than {MOST_LEVELS} levels of lists and objects"))
             }
-            false => outcome.defect(),
+            Some(_) => Some(too_large_text(&too_large)),
+            None => outcome.defect(),
         };
         let Some(defect) = defect else { return Ok(outcome) };
         recording.keep(outcome);
         Err(failed(defect))
     });
+    if has_failed && !too_large.is_empty() {
+        notes.push(Note::new("agent_data_cut", too_large_text(&too_large)));
+    }
     (result, recording, notes)
+}
+
+fn too_large_text(problems: &[String]) -> String {
+    format!("the agent handed over {}", problems.join("; "))
+}
+
+/// Where the files of a call of the agent are.
+fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
+    let directory = UntrustedDirectory::new(&prepared.trial.directory).join("agent");
+    turn.map_or_else(|| directory.clone(), |turn| directory.join(format!("turn-{turn:03}")))
 }
 
 fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agent: &RustAgent) -> CallResult {
@@ -272,7 +291,6 @@ fn call_command(
 ) -> CallResult {
     let Prepared { trial, case, environment, .. } = prepared;
     let plan = trial.plan;
-    let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target may say where the command runs.
     let elsewhere = command.own_directory(&plan.places).filter(|_| case.workspace.is_none());
     let answer = command.call(&CommandCall {
@@ -280,10 +298,7 @@ fn call_command(
         files: &prepared.files(input),
         case_id: &case.id,
         trial: trial.index,
-        directory: &match turn {
-            None => directory,
-            Some(turn) => directory.join(format!("turn-{turn:03}")),
-        },
+        directory: &agent_directory(prepared, turn),
         cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
         environment,
         limit: plan.limit,

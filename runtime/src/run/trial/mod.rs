@@ -7,6 +7,7 @@ pub(crate) mod graded;
 pub(crate) mod prepared;
 pub(crate) mod recorded_models;
 pub(crate) mod reported_transcript;
+pub(crate) mod size_limits;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;

@@ -169,6 +169,10 @@ fn a_call_of_the_wrong_form_is_named_by_its_place() {
 #[test]
 fn what_is_no_document_is_an_error() {
     assert_eq!(read(b"{").unwrap_err().to_string(), "the trajectory is not valid JSON");
+    let twice =
+        read(br#"{"schema_version": "ATIF-v1.6", "steps": [{"message": "no", "message": "yes"}]}"#).unwrap_err();
+    let twice = std::error::Error::source(&twice).map(ToString::to_string).unwrap_or_default();
+    assert!(twice.starts_with("an object has the key `message` twice"), "{twice}");
     assert_eq!(document(json!([])).unwrap_err().to_string(), "the trajectory is [], expected an object");
     assert_eq!(document(json!({})).unwrap_err().to_string(), "the trajectory has no `schema_version`");
     let long = "x".repeat(1000);
