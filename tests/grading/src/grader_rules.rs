@@ -44,6 +44,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("contradicting-judgement-is-an-error", ANY, asked_about_a_contradiction),
         ("last-object-of-a-reply", ANY, answers_after_other_objects),
+        ("duplicate-key-is-an-error", &[Error, Calls], |cx| {
+            cx.error().contains("the reply is not JSON: an object has the key `")
+        }),
         ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];

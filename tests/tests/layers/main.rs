@@ -205,7 +205,8 @@ const CONVERT: &[&str] = &[
     "case_ids",
     "yaml_writer",
     "suite_draft",
-    "layouts",
+    "tasks",
+    "new_suite",
     "harbor",
     "promptfoo",
 ];
