@@ -1,9 +1,10 @@
 //! The generated test `suite_check`: checks of a suite that need the compiled program.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, counted};
 use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
@@ -66,30 +67,29 @@ fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
 
 /// Compares the files of cases with those at compile time.
 fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
-    // A pattern may lead out of the suite, and a case outside of it has an absolute path.
-    let place = |path: &str| normalize(&places.suite_dir.join(path));
+    let suite_dir = normalize(&places.suite_dir);
     let mut listed = BTreeSet::new();
     for (kind, path) in suite.sources {
         // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
         let inside = places.suite_dir.starts_with(&places.package_root) && *kind != "tasks";
         let boundary = if inside { &places.package_root } else { &places.suite_dir };
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
-        listed.extend(listing.files.iter().map(|file| place(file)));
+        listed.extend(listing.files.iter().map(|file| place(file, &suite_dir).into_owned()));
         for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
             findings.problems.push(suite_changed(format!("{}: {}", problem.path, problem.message)));
         }
     }
     // Cases in the suite file itself have no file of their own, and are not listed.
     let has_own_file = |source: &str| {
-        listed.contains(&place(source))
+        listed.contains(&*place(source, &suite_dir))
             || suite.sources.iter().any(|(kind, path)| match *kind {
-                "glob" => !place(source).exists(),
+                "glob" => !suite_dir.join(&*place(source, &suite_dir)).exists(),
                 _ => lies_in(path, source),
             })
     };
     let sources = suite.cases.iter().map(|case| case.source).filter(|source| has_own_file(source));
-    let compiled: BTreeSet<PathBuf> = sources.map(place).collect();
-    let shown = |path: &PathBuf| shown(path, suite, places);
+    let compiled: BTreeSet<String> = sources.map(|source| place(source, &suite_dir).into_owned()).collect();
+    let shown = |path: &String| shown(path, suite, places);
     let added: Vec<String> = listed.difference(&compiled).map(shown).collect();
     let removed: Vec<String> = compiled.difference(&listed).map(shown).collect();
     if !added.is_empty() || !removed.is_empty() {
@@ -130,13 +130,22 @@ fn digests(directory: &Path) -> BTreeMap<String, String> {
     files.map(digest).collect()
 }
 
-/// A file of the suite with the root of the suite before it, another file of the package relative to the package, else the whole path.
-fn shown(path: &Path, suite: &EvalSuite, places: &SuiteLocation) -> String {
-    match (path.strip_prefix(normalize(&places.suite_dir)), path.strip_prefix(normalize(&places.package_root))) {
-        (Ok(file), _) => format!("{}/{}", suite.root, with_slashes(file)),
-        (_, Ok(file)) => with_slashes(file),
-        _ => with_slashes(path),
+/// The path of a file relative to the suite, or the whole path of one outside of it, however it is written: a pattern may lead out of the
+/// suite, and a case there has an absolute path.
+fn place<'p>(path: &'p str, suite_dir: &Path) -> Cow<'p, str> {
+    if !Path::new(path).is_absolute() && !path.contains("./") {
+        return Cow::Borrowed(path);
     }
+    let whole = normalize(&suite_dir.join(path));
+    Cow::Owned(with_slashes(whole.strip_prefix(suite_dir).unwrap_or(&whole)))
+}
+
+/// A file of the suite with the root of the suite before it, another file of the package relative to the package, else the whole path.
+fn shown(place: &str, suite: &EvalSuite, places: &SuiteLocation) -> String {
+    if !Path::new(place).is_absolute() {
+        return format!("{}/{place}", suite.root);
+    }
+    Path::new(place).strip_prefix(normalize(&places.package_root)).map_or_else(|_| place.to_owned(), with_slashes)
 }
 
 /// Compares the name of the calibration file with that at compile time. Cargo tracks its content.
