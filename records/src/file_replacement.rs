@@ -36,29 +36,34 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(path, bytes, false)
 }
 
-/// Writes to a temporary file in the same directory and renames it.
+/// Writes a file, and its directory if that does not exist. Waits until the disk has the file if `flush` asks for it.
 pub fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
-    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+    let write = |file: &mut File| {
+        file.write_all(bytes)?;
+        if flush { sync(file) } else { Ok(()) }
+    };
+    match (replace_with(path, write), path.parent()) {
+        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory)?;
+            replace_with(path, write)
+        }
+        (result, _) => result,
+    }
+}
+
+/// Has a temporary file in the same directory written and renames it.
+pub(crate) fn replace_with<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+    let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
-    let temporary = directory.join(temporary_name(name));
-    let created = match File::create_new(&temporary) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory)?;
-            File::create_new(&temporary)
-        }
-        result => result,
-    };
-    let written = created.and_then(|mut file| {
-        file.write_all(bytes)?;
-        if flush { sync(&file) } else { Ok(()) }
-    });
-    let result = written.and_then(|()| fs::rename(&temporary, path));
-    if result.is_err() {
+    let temporary = path.with_file_name(temporary_name(name));
+    let written = File::create_new(&temporary).and_then(|mut file| write(&mut file));
+    let replaced = written.and_then(|written| fs::rename(&temporary, path).map(|()| written));
+    if replaced.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
-    result
+    replaced
 }
 
 /// Waits until the disk has the file.

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::file_replacement::temporary_name;
+use crate::file_replacement::{replace_with, sync};
 
 /// Writes a file of the user. Readers see the old content or the new one; if it cannot be written to the end, such as to a full disk, the old
 /// one stays. A link stays a link, to the new content. What is not a regular file, such as a pipe, is written to.
@@ -25,22 +25,12 @@ pub fn replace_user_file<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Re
             return write(&mut file);
         }
     }
-    let Some(name) = path.file_name() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
-    };
-    let temporary = path.with_file_name(temporary_name(name));
-    let written = File::create_new(&temporary).and_then(|mut file| {
-        old.map_or(Ok(()), |old| keep_attributes(&file, &old))?;
-        let result = write(&mut file)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        Ok(result)
-    });
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    replace_with(path, |file| {
+        old.map_or(Ok(()), |old| keep_attributes(file, &old))?;
+        let written = write(file)?;
+        sync(file)?;
+        Ok(written)
+    })
 }
 
 /// Writes a text file of the user, as [`replace_user_file`]. If all lines of the old text end with `\r\n`, those of the new one do.

@@ -80,15 +80,16 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
         }
     }
     // Cases in the suite file itself have no file of their own, and are not listed.
-    let has_own_file = |source: &str| {
-        listed.contains(&*place(source, &suite_dir))
+    let has_own_file = |source: &str, place: &str| {
+        listed.contains(place)
             || suite.sources.iter().any(|(kind, path)| match *kind {
-                "glob" => !suite_dir.join(&*place(source, &suite_dir)).exists(),
+                "glob" => !suite_dir.join(place).exists(),
                 _ => lies_in(path, source),
             })
     };
-    let sources = suite.cases.iter().map(|case| case.source).filter(|source| has_own_file(source));
-    let compiled: BTreeSet<String> = sources.map(|source| place(source, &suite_dir).into_owned()).collect();
+    let sources = suite.cases.iter().map(|case| (case.source, place(case.source, &suite_dir)));
+    let sources = sources.filter(|(source, place)| has_own_file(source, place));
+    let compiled: BTreeSet<String> = sources.map(|(_, place)| place.into_owned()).collect();
     let shown = |path: &String| shown(path, suite, places);
     let added: Vec<String> = listed.difference(&compiled).map(shown).collect();
     let removed: Vec<String> = compiled.difference(&listed).map(shown).collect();

@@ -80,10 +80,12 @@ impl Files<'_> {
     fn too_large<T: ToJson>(&self, file: &str, what: &str, data: &T, limits: FileLimits) -> Option<String> {
         let json = json::to_string(data).unwrap_or_default();
         let (bytes, FileLimits { bytes: most, values }) = (json.len(), limits);
-        let problem = match limits.check_values(json.as_bytes()) {
-            _ if bytes as u64 > most => format!("{what} of {bytes} bytes, more than {most}"),
-            Err(_) => format!("{what} of more than {values} values"),
-            Ok(()) => return None,
+        let problem = if bytes as u64 > most {
+            format!("{what} of {bytes} bytes, more than {most}")
+        } else if limits.check_values(json.as_bytes()).is_err() {
+            format!("{what} of more than {values} values")
+        } else {
+            return None;
         };
         drop(json);
         let written = encode(data, self.redactor).map_err(Into::into);
