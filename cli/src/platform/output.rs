@@ -8,7 +8,7 @@ use crossterm::terminal;
 use evalsuite_records::summary::TextTable;
 use serde::Serialize;
 
-use crate::command_line::OutputFormat;
+use crate::arguments::OutputFormat;
 
 /// Standard output. A reader that has stopped reading, as in `… | head`, is no error: the command goes on to its end and its status.
 pub(crate) fn stdout() -> impl Write {

@@ -38,12 +38,8 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "dynamic/src", order: &[] },
     FloorPlan { folder: "cli/src", order: CLI },
     FloorPlan { folder: "cli/src/locate", order: LOCATE },
-    FloorPlan { folder: "cli/src/writing", order: WRITING },
-    FloorPlan { folder: "cli/src/looking", order: LOOKING },
-    FloorPlan { folder: "cli/src/comparing", order: COMPARING },
-    FloorPlan { folder: "cli/src/running", order: &["calibrate", "regrade", "run", "probe", "watch"] },
-    FloorPlan { folder: "cli/src/running/watch", order: WATCH },
-    FloorPlan { folder: "cli/src/plumbing/lsp", order: LSP },
+    FloorPlan { folder: "cli/src/watch", order: WATCH },
+    FloorPlan { folder: "cli/src/lsp", order: LSP },
 ];
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
@@ -173,9 +169,37 @@ const REPORT: &[&str] = &[
     "html",
 ];
 
-/// What all commands share, then the commands by what people do with them.
-const CLI: &[&str] =
-    &["command_line", "platform", "locate", "writing", "looking", "comparing", "keeping", "running", "plumbing"];
+/// What commands share, then the commands, those first that others use, then their table.
+const CLI: &[&str] = &[
+    "arguments",
+    "platform",
+    "locate",
+    "new",
+    "convert",
+    "explain",
+    "check",
+    "list",
+    "show",
+    "health",
+    "report",
+    "accept",
+    "diff",
+    "gate",
+    "finish",
+    "merge",
+    "clean",
+    "calibrate",
+    "regrade",
+    "run",
+    "probe",
+    "watch",
+    "lsp",
+    "expand",
+    "schema",
+    "completions",
+    "man",
+    "commands",
+];
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
@@ -232,15 +256,6 @@ const PROMPTFOO: &[&str] = &[
 
 /// From directories to suites, from suites to what includes them.
 const LOCATE: &[&str] = &["shown_path", "suite_search", "suite_request", "includes", "stored_runs", "baselines"];
-
-/// `check` uses what repairs files.
-const WRITING: &[&str] =
-    &["new", "convert", "explain", "fixes", "feature_differences", "tool_names", "check", "saved_cases"];
-
-const LOOKING: &[&str] = &["list", "show", "health", "report"];
-
-/// `gate` compares as `diff` does.
-const COMPARING: &[&str] = &["accept", "diff", "gate"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &["suites", "programs", "verdicts", "event", "changes", "test_process", "state", "screen"];

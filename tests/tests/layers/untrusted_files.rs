@@ -54,23 +54,23 @@ pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[("formats/mod.rs", "the
 
 /// Files of the command line that read what is not in a run directory, and what that is.
 pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
-    ("keeping/merge/file_tree.rs", "directories of a part, walked without links"),
+    ("merge/file_tree.rs", "directories of a part, walked without links"),
     ("locate/includes/mod.rs", "Rust sources"),
     ("locate/suite_search.rs", "directories of packages"),
-    ("looking/list/mod.rs", "`Cargo.toml`"),
-    ("plumbing/lsp/definition.rs", "directories of suites"),
-    ("running/probe/mod.rs", "the progress and the replies of the test programs, in a temporary directory"),
-    ("running/run/model_calls/mod.rs", "listings of recordings, which belong to packages"),
-    ("running/run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
-    ("running/run/source_digest/built_units.rs", "what cargo wrote"),
-    ("running/run/source_digest/package_files.rs", "files of packages"),
-    ("running/run/source_digest/parts.rs", "sources and files of packages"),
-    ("running/run/suite_descriptions.rs", "a temporary directory of the command line"),
-    ("running/watch/changes.rs", "directories of packages"),
-    ("writing/fixes.rs", "files of suites"),
-    ("writing/new/changes.rs", "files of packages"),
-    ("writing/new/editor.rs", "settings of editors"),
-    ("writing/new/manifest.rs", "`Cargo.toml`"),
+    ("list/mod.rs", "`Cargo.toml`"),
+    ("lsp/definition.rs", "directories of suites"),
+    ("probe/mod.rs", "the progress and the replies of the test programs, in a temporary directory"),
+    ("run/model_calls/mod.rs", "listings of recordings, which belong to packages"),
+    ("run/progress/progress_file.rs", "a file that the command line makes for the test programs that it runs"),
+    ("run/source_digest/built_units.rs", "what cargo wrote"),
+    ("run/source_digest/package_files.rs", "files of packages"),
+    ("run/source_digest/parts.rs", "sources and files of packages"),
+    ("run/suite_descriptions.rs", "a temporary directory of the command line"),
+    ("watch/changes.rs", "directories of packages"),
+    ("check/fixes.rs", "files of suites"),
+    ("new/changes.rs", "files of packages"),
+    ("new/editor.rs", "settings of editors"),
+    ("new/manifest.rs", "`Cargo.toml`"),
 ];
 
 /// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.

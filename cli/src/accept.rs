@@ -1,0 +1,123 @@
+//! `cargo evalsuite accept`.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use clap::Args;
+use evalsuite::RunOptions;
+use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
+use evalsuite_report::{
+    CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, read_accepted_answers,
+    read_baseline, write_accepted_answers, write_baseline,
+};
+
+use evalsuite_diagnostics::counted;
+
+use crate::locate::baselines::BaselineFile;
+use crate::locate::{baselines, stored_runs};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{say, stdout};
+
+/// Accept the results of a run as the baseline of its suites
+///
+/// Writes one file per suite to `.evalsuite/baselines` of its package, to be committed. Its tests hold a case to the trials of all accepted
+/// runs since it last changed; `diff --baseline` compares scores with those of the run that was accepted last. A case that differs from
+/// its baseline by more than chance has changed, and only the trials of the run count from then on; so does a case of `--force`. Prints
+/// what changed and what was kept, and how often an agent that has not changed will fail. Exit status: 0 on success, also if results were
+/// kept; 2 if the run does not exist, is still running or has no cases, or a file cannot be written.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("accept"))]
+pub(crate) struct Accept {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Replace all earlier results of this case by those of the run; may be repeated
+    #[arg(long = "force", value_name = "CASE")]
+    pub(crate) forced: Vec<String>,
+    /// Also write the answers of passed trials, for `diff --baseline --judge`; existing answers are updated without this flag
+    #[arg(long)]
+    pub(crate) answers: bool,
+}
+
+pub(crate) fn run(command: &Accept) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
+    if let Some(problem) = unusable(command, &run) {
+        return Err(problem);
+    }
+    for problem in &run.problems {
+        say!("warning: {}: {}", problem.file, problem.message);
+    }
+    let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
+    // Everything is read before anything is written.
+    let confirming = RunOptions::new().confirming_trials()?;
+    let mut all = Vec::new();
+    for file in baselines::files(&run)? {
+        let before = read_baseline(&file.path)?;
+        let accepted = accept(&run, file.suite, before.as_ref(), &forced);
+        let answers_before = read_accepted_answers(&file.answers)?;
+        let answers = (command.answers || answers_before.is_some())
+            .then(|| accept_answers(file.suite, &accepted, answers_before.as_ref()))
+            .filter(|answers| answers_before.as_ref() != Some(answers));
+        let loss = before.as_ref().and_then(|before| loss(before, &file, &run));
+        all.push((file, accepted, answers, loss));
+    }
+    let probes = baselines::read_probes(&run)?;
+    let mut out = stdout();
+    for (file, accepted, answers, loss) in &all {
+        write!(out, "{accepted}")?;
+        if let Some(loss) = loss {
+            writeln!(out, "  this run has regressed: its mean score is {loss:.3} below the one that it replaces")?;
+        }
+        if let Some(builds) = RedBuilds::of(&accepted.baseline, file.suite, confirming) {
+            writeln!(out, "  {builds}")?;
+        }
+        if let Some(probe) = probes.iter().find(|probe| probe.suite.name == file.suite.name) {
+            probed(probe, &mut out)?;
+        }
+        if accepted.is_changed() {
+            write_baseline(&file.path, &accepted.baseline)?;
+            writeln!(out, "  {}", file.path.display())?;
+        }
+        if let Some(answers) = answers {
+            write_accepted_answers(&file.answers, answers)?;
+            writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// How much the mean score of a suite is below its baseline, if it has regressed.
+fn loss(before: &Baseline, file: &BaselineFile<'_>, run: &RunData) -> Option<f64> {
+    let mut before = before.clone();
+    before.header.suite.clone_from(&file.suite.name);
+    let comparison = Comparison::with_baselines(&[before], run, &CompareOptions::new().with_only_cases_of_run());
+    let of_suite = comparison.suites.iter().filter(|compared| compared.suite == file.suite.name);
+    let regressed = of_suite.filter(|compared| compared.verdict == ComparisonVerdict::Regressed);
+    regressed.map(|compared| -compared.difference).filter(|loss| *loss > 0.0).reduce(f64::max)
+}
+
+/// What the accepted results of a suite are worth.
+fn probed(probe: &ProbeRecord, out: &mut impl Write) -> io::Result<()> {
+    if let Some(rates) = ProbeRates::of(probe) {
+        writeln!(out, "  {rates}")?;
+    }
+    match probe.findings().count() {
+        0 => Ok(()),
+        count => writeln!(out, "  {} of the probe: `cargo evalsuite probe`", counted(count, "finding")),
+    }
+}
+
+/// Why nothing of the run can be accepted.
+fn unusable(command: &Accept, run: &RunData) -> Option<CliError> {
+    let ids = || run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.record.case_id.as_str());
+    if run.in_use {
+        return Some(CliError::new(format!("tests of run `{}` are still running", run.run_id)));
+    }
+    if ids().next().is_none() {
+        return Some(CliError::new(format!("run `{}` has no cases", run.run_id)));
+    }
+    let unknown = command.forced.iter().find(|id| ids().all(|known| known != **id))?;
+    let message = format!("run `{}` has no case `{unknown}`: --force needs the id of a case", run.run_id);
+    Some(CliError::with_suggestion(message, did_you_mean(unknown, ids())))
+}

@@ -1,0 +1,94 @@
+//! `cargo evalsuite explain`.
+
+use std::io::Write;
+
+use clap::Args;
+use evalsuite_diagnostics::render::SarifHelp;
+use evalsuite_diagnostics::{Code, suggest};
+
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::stdout;
+
+/// Explain a diagnostic: its meaning, an example and the fix
+///
+/// Exit status: 0 on success, 2 if there is no such diagnostic.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("explain"))]
+pub(crate) struct Explain {
+    /// Code or name, such as `E019` or `unknown-key` [default: list all]
+    pub(crate) diagnostic: Option<String>,
+}
+
+/// The catalogue of diagnostics: a heading `### E019 unknown-key` and its section for every code.
+const CATALOGUE: &str = include_str!("../diagnostics.md");
+
+/// Prints the section of a diagnostic, or the list of all.
+pub(crate) fn run(command: &Explain) -> Result<Exit> {
+    let mut out = stdout();
+    let Some(asked) = &command.diagnostic else {
+        for code in Code::ALL {
+            writeln!(out, "{code}")?;
+        }
+        return Ok(Exit::Good);
+    };
+    let is_asked = |code: &Code| code.as_str().eq_ignore_ascii_case(asked) || code.name() == asked;
+    match Code::ALL.iter().copied().find(is_asked).and_then(section) {
+        Some(section) => {
+            writeln!(out, "{}", plain(section))?;
+            Ok(Exit::Good)
+        }
+        None => {
+            let names = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);
+            let help = suggest::did_you_mean(asked, names)
+                .unwrap_or_else(|| "`cargo evalsuite explain` lists the diagnostics".to_owned());
+            Err(CliError::with_help(format!("`{asked}` is not a diagnostic"), help))
+        }
+    }
+}
+
+/// The section of a diagnostic in the catalogue: Markdown, from the code on.
+fn section(code: Code) -> Option<&'static str> {
+    let heading = format!("### {code}\n");
+    let start = CATALOGUE.find(&heading)? + "### ".len();
+    let rest = &CATALOGUE[start..];
+    let end = rest.find("\n### ").or_else(|| rest.find("\n## ")).unwrap_or(rest.len());
+    rest[..end].split("\n## ").next()
+}
+
+/// A section without fences, which a terminal does not need.
+fn plain(section: &str) -> String {
+    let lines = section.lines().filter(|line| !line.starts_with("```"));
+    lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// What the catalogue says about a diagnostic, for a log in SARIF.
+pub(crate) fn sarif_help(code: Code) -> SarifHelp {
+    let Some(section) = section(code) else { return SarifHelp::default() };
+    // What follows the heading.
+    let markdown = section.split_once('\n').map_or("", |(_, rest)| rest).trim();
+    // What the diagnostic means: the first paragraph, in one line.
+    let summary = markdown.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    SarifHelp { summary, text: plain(section), markdown: markdown.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_section_is_empty() {
+        for code in Code::ALL {
+            let SarifHelp { summary, text, markdown } = sarif_help(*code);
+            assert!([summary, text, markdown].iter().all(|part| !part.trim().is_empty()), "{code}");
+        }
+    }
+
+    #[test]
+    fn every_diagnostic_has_a_section_of_its_own() {
+        for code in Code::ALL {
+            let text = plain(section(*code).unwrap_or_else(|| panic!("{code} has no section")));
+            assert_eq!(text.lines().next(), Some(code.to_string().as_str()));
+            assert_eq!(text.matches("\nFix: ").count(), 1, "{text}");
+        }
+    }
+}

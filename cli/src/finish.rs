@@ -1,0 +1,205 @@
+//! `cargo evalsuite finish`.
+
+use std::env;
+use std::io::Write;
+use std::path::Path;
+
+use clap::Args;
+use evalsuite::Status;
+use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_diagnostics::counted;
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
+use evalsuite_report::{RunData, RunDecision, SuiteText};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::arguments::OutputFormat;
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{self, print_json, say, stdout};
+use crate::platform::progress::Progress;
+use crate::report;
+
+/// Run the pending after_all hooks of a run, and summarize it
+///
+/// Also removes the base workspaces of the run. The last test of a suite does this if it can tell that it is the last one. It cannot after
+/// a nextest run of some of the tests, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed
+/// or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not started.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("finish"))]
+pub(crate) struct Finish {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Accept that tests are missing, because they were not selected or run on another machine
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+}
+
+/// A run that was finished.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EndedRun {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.finish/1"))]
+    schema: &'static str,
+    /// Id of the run.
+    run_id: String,
+    /// Directory of the run.
+    path: String,
+    /// The summary that was written; `cargo evalsuite schema summary` prints its schema.
+    summary: String,
+    /// Number of hooks that were run.
+    hooks: u32,
+    /// Hooks that failed, and files that could not be removed.
+    problems: Vec<String>,
+    /// The suites of the run.
+    suites: Vec<EndedSuite>,
+}
+
+/// A suite of a run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct EndedSuite {
+    /// Name of the suite.
+    suite: String,
+    /// Number of cases that passed.
+    passed: usize,
+    /// Number of cases that failed.
+    failed: usize,
+    /// Number of cases that ended in an error.
+    error: usize,
+    /// Number of cases that were skipped.
+    skipped: usize,
+    /// Number of trials that passed, failed or ended in an error.
+    trials: u32,
+    /// Number of trials that ended in an error.
+    trial_errors: u32,
+    /// Number of cases that passed although a grader failed.
+    passed_with_failed_grader: u32,
+    /// Records that are missing, because their process died, or cannot be read.
+    problems: Vec<String>,
+    /// Paths of the tests that were not started.
+    not_started: Vec<String>,
+}
+
+impl EndedSuite {
+    fn new(suite: SuiteSummary) -> Self {
+        let count = |outcome| suite.cases.iter().filter(|case| case.outcome == outcome).count();
+        Self {
+            passed: count(Status::Passed),
+            failed: count(Status::Failed),
+            error: count(Status::Error),
+            skipped: count(Status::Skipped),
+            trials: suite.targets.iter().map(|target| target.trials.run()).sum(),
+            trial_errors: suite.targets.iter().map(|target| target.trials.error).sum(),
+            passed_with_failed_grader: suite.targets.iter().map(|target| target.passed_with_failed_grader).sum(),
+            suite: suite.suite,
+            problems: suite.problems,
+            not_started: suite.not_started,
+        }
+    }
+}
+
+pub(crate) fn run(command: &Finish) -> Result<Exit> {
+    let run = stored_runs::find(&command.run)?;
+    if run.is_in_use()? {
+        return Err(CliError::new(format!("tests of run `{}` are still running", run.id())));
+    }
+    let (ended, end) = finish(run.path(), command.format, true)?;
+    ended.iter().try_for_each(|ended| print_json(&mut stdout(), ended))?;
+    Ok(if end == Exit::Undecided && command.partial { Exit::Good } else { end })
+}
+
+/// Finishes a run, and says how `finish` ends. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
+/// hooks were left, and the tests that were not started, too.
+pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
+    let progress = Progress::start("finishing the run");
+    let finished = finish_run(run)?;
+    drop(progress);
+    let end = run_end(&finished);
+    if format == OutputFormat::Human {
+        print_summary(run, &finished, is_asked)?;
+        warn_of_skips(&finished.summary);
+        CliError::of_all(Exit::Problems, finished.problems).print();
+        return Ok((None, end));
+    }
+    warn_of_skips(&finished.summary);
+    let ended = EndedRun {
+        schema: "evalsuite.finish/1",
+        run_id: finished.summary.run_id,
+        path: run.display().to_string(),
+        summary: finished.file.display().to_string(),
+        hooks: finished.hooks,
+        problems: finished.problems,
+        suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
+    };
+    Ok((Some(ended), end))
+}
+
+fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<()> {
+    let mut out = stdout();
+    match finished.hooks {
+        0 if is_asked => writeln!(out, "no hooks were left to run")?,
+        0 => {}
+        1 => writeln!(out, "1 hook was run")?,
+        hooks => writeln!(out, "{hooks} hooks were run")?,
+    }
+    writeln!(out, "{}", finished.file.display())?;
+    let data = RunData::read_cases(run)?;
+    for suite in &finished.summary.suites {
+        write!(out, "{}", SuiteText::new(suite, &data).with_width(output::width()))?;
+        for problem in &suite.problems {
+            writeln!(out, "{}: {problem}", suite.suite)?;
+        }
+        if let lost @ 1.. = suite.cases.iter().filter(|case| is_lost(case)).count() {
+            writeln!(out, "{}: {} without a record", suite.suite, counted(lost, "case"))?;
+        }
+        // A run of selected cases does not start the others.
+        if is_asked {
+            report::print_not_started(&mut out, suite)?;
+        }
+    }
+    if let Some(decision) = RunDecision::of(&data) {
+        write!(out, "\n{decision}")?;
+    }
+    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
+        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
+    }
+    Ok(())
+}
+
+/// A problem is a hook that failed, something that could not be removed, or a case without a record because its process died. Without any,
+/// a run with tests that were not started is undecided.
+fn run_end(finished: &FinishedRun) -> Exit {
+    let suites = &finished.summary.suites;
+    if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
+        Exit::Problems
+    } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
+        Exit::Undecided
+    } else {
+        Exit::Good
+    }
+}
+
+/// Whether a case has no record: its process died, or the record cannot be read.
+fn is_lost(case: &CaseRecord) -> bool {
+    let is_death = |reason: &Reason| (reason.stage, reason.code) == (Stage::Agent, ReasonCode::ProcessDied);
+    case.reason.as_ref().is_some_and(is_death)
+}
+
+/// On a CI server, skipped cases are easily overlooked: test runners count them as passed.
+fn warn_of_skips(summary: &RunSummary) {
+    let is_on = |name: &str| env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    let is_selected =
+        |case: &&CaseRecord| case.reason.as_ref().is_none_or(|reason| reason.code != ReasonCode::Filtered);
+    let cases = summary.suites.iter().flat_map(|suite| &suite.cases);
+    let skipped = cases.filter(|case| case.outcome == Status::Skipped).filter(is_selected).count();
+    if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
+        let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
+        say!(
+            "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! `cargo evalsuite gate`.
+
+use crate::arguments::{ComparisonArguments, OutputFormat};
+use std::io::{self, Write};
+
+use clap::Args;
+use evalsuite_records::record::SuiteId;
+use evalsuite_records::run_directory::{LATEST, StoredRun};
+use evalsuite_report::{
+    Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, RunData, SliceKey, SuiteData, check_gates,
+    suite_gates,
+};
+use serde::Serialize;
+
+use super::diff::{self, Chosen, Standard};
+use crate::locate::{baselines, stored_runs};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::print;
+
+/// Check a run against thresholds
+///
+/// Checks the `gates` in the files of the run's suites, and those of `--require`.
+///
+/// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower bound of its 95%
+/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
+/// status: 0 if all gates are met, 1 if one is missed or the run has a regression, 2 if a run does not exist or a gate is invalid, 4 if a
+/// gate cannot be decided: no cases, missing or torn results, or too few cases to compare.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("gate"))]
+pub(crate) struct Gate {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Further gate to check; may be repeated
+    #[arg(long = "require", value_name = "GATE")]
+    pub(crate) gates: Vec<String>,
+    /// Only check the cases that ran: cases without a result were not selected, and are not missing
+    #[arg(long)]
+    pub(crate) selected: bool,
+    /// Also compare with the baseline that `accept` wrote; a regression counts as a missed gate
+    #[arg(long, conflicts_with = "base")]
+    pub(crate) baseline: bool,
+    /// Also compare with an earlier run: its id or directory; a regression counts as a missed gate
+    #[arg(long, value_name = "RUN")]
+    pub(crate) base: Option<String>,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+}
+
+/// Both parts of the check as one JSON object.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    gates: &'a GateReport,
+    comparison: Option<&'a Comparison>,
+}
+
+pub(crate) fn run(command: &Gate) -> Result<Exit> {
+    let required = command
+        .gates
+        .iter()
+        .map(|text| text.parse())
+        .collect::<std::result::Result<Vec<evalsuite_report::Gate>, _>>()?;
+    if command.run.parse::<evalsuite_report::Gate>().is_ok() {
+        let message = format!("`{}` is a gate, where the run is named", command.run);
+        return Err(CliError::with_help(message, format!("write `--require '{}'`", command.run)));
+    }
+    let stored = stored_runs::find(&command.run)?;
+    let standard = match &command.base {
+        _ if command.baseline => Some(Standard::Baseline),
+        Some(base) => Some(Standard::Run(base)),
+        None => None,
+    };
+    let chosen = Chosen { is_named: command.run != LATEST, run: stored };
+    let compare = |standard| diff::compare(&chosen, standard, &diff::options(&command.comparison)?);
+    let comparison = standard.map(compare).transpose()?;
+    let mut options = GateOptions::new();
+    options.only_selected = command.selected;
+    let run = RunData::read(chosen.run.path())?;
+    let mut gates = suite_gates(&run)?;
+    gates.extend(required);
+    if gates.is_empty() && comparison.is_none() {
+        return Err(CliError::with_help(
+            format!("the suites of run `{}` have no gates", run.run_id),
+            "write `gates: [lower(pass_rate) >= 80%]` in EVAL.yaml, or use --require",
+        ));
+    }
+    let run = with_floors(run, &gates)?;
+    let report = check_gates(&run, &gates, options);
+    print(command.format, &Checked { gates: &report, comparison: comparison.as_ref() }, |out| {
+        write!(out, "{report}")?;
+        let gap = if gates.is_empty() { "" } else { "\n" };
+        comparison.iter().try_for_each(|comparison| write!(out, "{gap}{comparison}"))
+    })?;
+    Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
+}
+
+/// Writes what [`after_run`] has found.
+pub(crate) fn write_after_run(
+    out: &mut dyn Write,
+    report: Option<&GateReport>,
+    unchecked: &[String],
+) -> io::Result<()> {
+    if report.is_some() || !unchecked.is_empty() {
+        writeln!(out)?;
+    }
+    for gate in unchecked {
+        writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
+    }
+    report.map_or(Ok(()), |report| write!(out, "{report}"))
+}
+
+/// Checks the gates of a run's suites; the report is `None` if no gate was checked. `names` is what the suites are called. `is_complete`:
+/// whether all tests of a suite were to run; the gates of others are not checked, and are returned.
+pub(crate) fn after_run(
+    run: &StoredRun,
+    names: &[(SuiteId, String)],
+    is_complete: impl Fn(&str) -> bool,
+) -> Result<(Option<GateReport>, Vec<String>)> {
+    let run = RunData::read(run.path())?.with_suite_names(names);
+    let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
+    for gate in suite_gates(&run)? {
+        let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
+        if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
+    }
+    let run = with_floors(run, &checked)?;
+    let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
+    Ok((report, unchecked))
+}
+
+/// The run with the floors of suites that were probed after it, if a gate needs them.
+fn with_floors(run: RunData, gates: &[evalsuite_report::Gate]) -> Result<RunData> {
+    let is_unknown = |suite: &SuiteData| suite.record.as_ref().is_some_and(|record| record.probe.is_none());
+    if !gates.iter().any(evalsuite_report::Gate::is_above_floor) || !run.suites.iter().any(is_unknown) {
+        return Ok(run);
+    }
+    let probes = baselines::read_probes(&run)?;
+    Ok(run.with_probes(&probes))
+}
+
+/// 1 if one of them is certainly bad, 4 if one cannot be decided.
+pub(crate) fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
+    if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
+        return Exit::Problems;
+    }
+    let is_undecided = gates == Some(GateVerdict::Undecided) || comparison == Some(ComparisonVerdict::Undecided);
+    if is_undecided { Exit::Undecided } else { Exit::Good }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_bad_or_undecided_is_not_good() {
+        let good = [ComparisonVerdict::Same, ComparisonVerdict::Improved, ComparisonVerdict::Unchanged];
+        for comparison in good {
+            assert_eq!(exit(Some(GateVerdict::Met), Some(comparison)), Exit::Good, "{comparison}");
+            assert_eq!(exit(Some(GateVerdict::Undecided), Some(comparison)), Exit::Undecided, "{comparison}");
+        }
+        assert_eq!(exit(None, Some(ComparisonVerdict::Undecided)), Exit::Undecided);
+        assert_eq!(exit(Some(GateVerdict::Met), Some(ComparisonVerdict::Regressed)), Exit::Problems);
+        assert_eq!(exit(Some(GateVerdict::Missed), Some(ComparisonVerdict::Undecided)), Exit::Problems);
+    }
+}

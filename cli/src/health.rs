@@ -1,0 +1,80 @@
+//! `cargo evalsuite health`.
+
+use crate::arguments::{OutputFormat, positive};
+use clap::Args;
+use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_records::run_directory::OutputDirectory;
+use evalsuite_report::{Health as Report, HealthOptions, RunData};
+
+use crate::locate::{baselines, stored_runs};
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::print;
+
+/// Find uninformative cases and graders and unreliable judges
+///
+/// Looks at the newest runs. Prints for each suite and target: the number of mature cases (nearly all trials pass), whether the suite is
+/// saturated, cases that are ready for a regression suite, broken cases, and cases that are flaky on one commit; graders that decided no
+/// trial; and judges whose model, replies to equal prompts, or agreement with people has changed. Exit status: 0 on success, 2 if there
+/// are no such runs.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("health"))]
+pub(crate) struct Health {
+    /// Names of suites [default: all]
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Number of runs to look at: the newest ones with results of the suites
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
+    pub(crate) window: usize,
+    /// Minimum pass rate of the trials of a mature case, 0 to 1
+    #[arg(long, value_name = "RATE", default_value_t = 0.95)]
+    pub(crate) mature: f64,
+    /// Number of consecutive runs in which a case has to be mature to be ready for a regression suite
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    pub(crate) graduation_runs: usize,
+    /// Maximum pass rate of the trials of a broken case, 0 to 1
+    #[arg(long, value_name = "RATE", default_value_t = 0.0)]
+    pub(crate) broken: f64,
+    /// Minimum number of trials of a broken case
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) broken_trials: u32,
+    /// Minimum share of mature cases in a saturated suite, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
+    pub(crate) saturated: f64,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+}
+
+pub(crate) fn run(command: &Health) -> Result<Exit> {
+    for (flag, share) in
+        [("--mature", command.mature), ("--broken", command.broken), ("--saturated", command.saturated)]
+    {
+        if !(0.0..=1.0).contains(&share) {
+            let message = format!("{flag} must be between 0 and 1, and is {share}");
+            return Err(CliError::new(message));
+        }
+    }
+    let mut options = HealthOptions::default();
+    (options.mature, options.graduation_runs) = (command.mature, command.graduation_runs);
+    (options.broken, options.broken_trials) = (command.broken, command.broken_trials);
+    options.saturated = command.saturated;
+    let output = stored_runs::output_path()?;
+    let health = Report::of_output(&output, &command.suites, command.window, &options)?;
+    for unknown in &command.suites {
+        let is_listed = health.suites.iter().any(|suite| suite.suite == *unknown);
+        if is_listed || !Report::of_output(&output, std::slice::from_ref(unknown), 1, &options)?.window.is_empty() {
+            continue;
+        }
+        let all = Report::of_output(&output, &[], command.window, &options)?;
+        let meant = did_you_mean(unknown, all.suites.iter().map(|suite| suite.suite.as_str()));
+        let message = format!("no run in {} has results of suite `{unknown}`", output.display());
+        return Err(CliError::with_suggestion(message, meant));
+    }
+    let Some(newest) = health.window.first() else {
+        return Err(stored_runs::no_runs("there are no runs with results", &output));
+    };
+    let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
+    let health = health.with_probes(&baselines::read_probes(&run)?);
+    print(command.format, &health, |out| write!(out, "{health}"))?;
+    Ok(Exit::Good)
+}

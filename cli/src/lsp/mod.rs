@@ -1,0 +1,44 @@
+//! `cargo evalsuite lsp`: the language server for editors.
+
+mod actions;
+mod case_run;
+mod completion;
+mod definition;
+mod diagnostics;
+mod documents;
+mod features;
+mod file_tree;
+mod file_uri;
+mod framing;
+mod hover;
+mod key_types;
+mod lens;
+mod messages;
+mod open_suite;
+mod rename;
+mod server;
+mod session;
+mod syntax;
+mod text_lines;
+mod workspace;
+
+use clap::Args;
+
+use crate::platform::cli_error::{Exit, Result};
+
+/// Run the language server for editors
+///
+/// Uses the Language Server Protocol on standard input and output: diagnostics while you type, completion, documentation, definitions,
+/// fixes, code lenses, and renaming of cases. Requires the feature `lsp`. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
+/// not valid.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("lsp"))]
+pub(crate) struct Lsp {
+    /// Ignored; some editors always pass it
+    #[arg(long, hide = true)]
+    pub(crate) stdio: bool,
+}
+
+pub(crate) fn run(_: &Lsp) -> Result<Exit> {
+    server::run()
+}

@@ -1,0 +1,93 @@
+//! `cargo evalsuite new case`.
+
+use evalsuite_discovery::SKILL_EVALS;
+use evalsuite_schema::json::{Value, json};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
+
+use super::changes::{Changes, read_if_there};
+use super::package_here::{PackageHere, check_name};
+use super::questions::Question;
+use crate::new::arguments::NewCase;
+use crate::platform::cli_error::{CliError, Result};
+
+pub(super) fn write(arguments: &NewCase) -> Result<()> {
+    let package = PackageHere::find()?;
+    let suite = package.suite(arguments.suite.as_deref())?;
+    let question = |text, argument| Question { text, argument, default: None };
+    let id = question("Id of the case", "ID").answer(arguments.id.as_deref())?;
+    check_name(&id)?;
+    let input = question("Prompt for the agent", "--input").answer(arguments.input.as_deref())?;
+    let check = match &arguments.criteria {
+        Some(criteria) => Check::Criteria(criteria.clone()),
+        None => {
+            let question = question("Text that the answer must contain", "--contains");
+            Check::Contains(question.answer(arguments.contains.as_deref())?)
+        }
+    };
+    let mut changes = Changes::new(&package.root);
+    if suite.is_skill {
+        let path = suite.path.join(SKILL_EVALS);
+        let text = with_eval(&read_if_there(&path)?.unwrap_or_default(), &id, &input, &check).ok_or_else(|| {
+            CliError::with_help(format!("{} has no list `evals`", path.display()), "see `cargo evalsuite check`")
+        })?;
+        changes.edit(path, text, format!("eval {id}"));
+    } else if suite.has_tasks {
+        changes.create(suite.path.join(format!("tasks/{id}.json")), task(&id, &input, &check));
+    } else {
+        changes.create(suite.cases.join(format!("{id}/case.yaml")), case(&input, &check));
+    }
+    changes.write(arguments.force)
+}
+
+/// How the answer is checked.
+enum Check {
+    Contains(String),
+    /// By a judge.
+    Criteria(String),
+}
+
+/// A text of JSON is one of YAML, too.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn case(input: &str, check: &Check) -> String {
+    let input = quoted(input);
+    match check {
+        Check::Contains(text) => {
+            format!("input: {input}\nassertions:\n  - {{ type: contains, value: {} }}\n", quoted(text))
+        }
+        Check::Criteria(criteria) => format!("input: {input}\ncriteria: {}\n", quoted(criteria)),
+    }
+}
+
+/// `evals.json` with another eval.
+fn with_eval(text: &str, id: &str, input: &str, check: &Check) -> Option<String> {
+    let file = CstRootNode::parse(text, &ParseOptions::default()).ok()?;
+    let evals = file.object_value()?.array_value("evals")?;
+    let expectation = match check {
+        Check::Contains(text) => format!("The answer contains `{text}`."),
+        Check::Criteria(criteria) => criteria.clone(),
+    };
+    let text = |text: &str| CstInputValue::String(text.to_owned());
+    evals.append(CstInputValue::Object(vec![
+        ("id".to_owned(), text(id)),
+        ("prompt".to_owned(), text(input)),
+        ("expectations".to_owned(), CstInputValue::Array(vec![text(&expectation)])),
+    ]));
+    Some(file.to_string())
+}
+
+fn task(id: &str, input: &str, check: &Check) -> String {
+    let (description, grader) = match check {
+        Check::Contains(text) => {
+            (format!("The answer contains `{text}`."), json!({ "name": "contains", "config": { "value": text } }))
+        }
+        Check::Criteria(criteria) => (criteria.clone(), json!({ "name": "llm-grader" })),
+    };
+    let (id, description, input) = (quoted(id), quoted(&description), quoted(input));
+    format!(
+        "{{\n  \"id\": {id},\n  \"description\": {description},\n  \"input\": {{ \"prompt\": {input} }},\n  \"graders\": [{grader}]\n}}\n"
+    )
+}

@@ -1,0 +1,166 @@
+//! `cargo evalsuite probe`: test programs grade made-up results, and what they find is printed.
+
+mod probe_text;
+#[cfg(any(feature = "lsp", feature = "watch"))]
+pub(crate) mod saved_cases;
+
+use crate::arguments::{Build, OutputFormat};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Output};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
+use evalsuite_records::record::{ProbeRecord, SuiteId};
+use serde::Serialize;
+
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print, say};
+use crate::platform::progress::Progress;
+use crate::run::suite_descriptions::{build_and_find_checks, failed, read_files, run_checks};
+use crate::run::tested_packages::evalsuite_feature;
+
+/// Find cases that pass without work and graders that decide nothing, without calling agents
+///
+/// Builds the tests and grades made-up results with the graders of each case: an empty answer, the prompt, a refusal, a list of all expected
+/// texts, a call of every tool, the reference, and the reference with one thing broken. Prints the findings with the floor and the ceiling of
+/// each suite: only a pass rate between the two says something about the agent. Stores the results in `.evalsuite/probe` of the package;
+/// cases that have not changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 without
+/// findings, 1 with findings, 2 if the tests cannot be built or a suite cannot be probed.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = crate::arguments::examples("probe"))]
+pub(crate) struct Probe {
+    /// Probe only these suites: their names or directories
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Probe only the case with this id; may be repeated
+    #[arg(long = "case", value_name = "ID")]
+    pub(crate) cases: Vec<String>,
+    /// Probe only cases with this tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Ask judges about the made-up results, which may cost money
+    #[arg(long)]
+    pub(crate) judge: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// Time between two looks at the progress.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The output of `--format json`.
+#[derive(Serialize)]
+struct ProbedSuites<'r> {
+    schema: &'static str,
+    suites: Vec<&'r ProbeRecord>,
+}
+
+pub(crate) fn run(command: &Probe) -> Result<Exit> {
+    let mut build = command.build.clone();
+    build.features.extend(evalsuite_feature(&command.build, "probe")?);
+    let checks = build_and_find_checks(&build)?;
+    if checks.is_empty() {
+        let help =
+            "include a suite with `include_eval_suite!`; `-p`, `--workspace` and `--features` choose what is built";
+        return Err(CliError::with_help("no suite is included in the tests of these packages", help));
+    }
+    let directory = tempfile::tempdir()?;
+    let request = ProbeRequest {
+        directory: directory.path().to_owned(),
+        suites: command.suites.clone(),
+        cases: command.cases.clone(),
+        tags: command.tags.clone(),
+        judges: command.judge,
+    };
+    let mut programs = run_checks(&build, &checks);
+    programs
+        .env(PROBE_REQUEST, serde_json::to_string(&request)?)
+        .env("EVALSUITE_OUTPUT", stored_runs::output_path()?)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let output = wait_with_progress(programs.spawn()?, &directory.path().join(PROBE_PROGRESS))?;
+    if !output.status.success() {
+        return Err(failed(&output)?);
+    }
+    let mut replies: Vec<ProbeReply> = read_files(directory.path())?;
+    replies.sort_by(|one, other| one.suite.cmp(&other.suite));
+    report(command, &replies)
+}
+
+/// Waits for test programs, and shows how many cases they have probed.
+fn wait_with_progress(child: Child, file: &Path) -> Result<Output> {
+    let progress = Progress::start("probing");
+    let programs = thread::spawn(move || child.wait_with_output());
+    let mut shown = 0;
+    while !programs.is_finished() {
+        // The first case has not been chosen yet where there is no file.
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let of_line = |line: &str| line.strip_prefix('+').and_then(|count| count.parse::<usize>().ok());
+        let all: usize = text.lines().filter_map(of_line).sum();
+        let done = text.lines().filter(|line| *line == ".").count();
+        if all > 0 && done > shown {
+            progress.set_steps("probing cases", all);
+            (shown..done).for_each(|_| progress.step());
+            shown = done;
+        }
+        thread::sleep(TICK);
+    }
+    match programs.join() {
+        Ok(output) => Ok(output?),
+        Err(_) => Err(CliError::new("the output of the test programs cannot be read")),
+    }
+}
+
+fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
+    let ids: Vec<SuiteId> = replies.iter().map(|reply| reply.suite.clone()).collect();
+    let labels = SuiteId::labels(&ids);
+    let mut broken = false;
+    for (reply, label) in replies.iter().zip(&labels) {
+        reply.problems.iter().for_each(|problem| say!("warning: suite `{label}`: {problem}"));
+        if let Some(error) = &reply.error {
+            say!("error: suite `{label}`: {error}");
+            broken = true;
+        }
+    }
+    let records: Vec<(&ProbeRecord, &str)> = replies
+        .iter()
+        .zip(&labels)
+        .filter_map(|(reply, label)| Some((reply.record.as_ref()?, label.as_str())))
+        .collect();
+    if records.is_empty() && !broken {
+        return Err(nothing_chosen(replies, &labels));
+    }
+    for (record, label) in &records {
+        for case in &record.cases {
+            if let Some(error) = &case.error {
+                say!("error: suite `{label}`: case `{}`: {error}", case.case_id);
+                broken = true;
+            }
+        }
+    }
+    let suites = records.iter().map(|(record, _)| *record).collect();
+    let probed = ProbedSuites { schema: ProbeRecord::SCHEMA, suites };
+    print(command.format, &probed, |out| probe_text::write(out, &records))?;
+    let found = records.iter().any(|(record, _)| record.findings().next().is_some());
+    Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
+}
+
+/// The error that no case was chosen, with what there is.
+fn nothing_chosen(replies: &[ProbeReply], labels: &[String]) -> CliError {
+    let list = |what: &str, names: BTreeSet<&str>| {
+        let names: Vec<String> = names.into_iter().take(20).map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { format!("no {what}") } else { format!("the {what} {}", names.join(", ")) }
+    };
+    let suites = list("suites", labels.iter().map(String::as_str).collect());
+    let cases = list("cases", replies.iter().flat_map(|reply| &reply.cases).map(String::as_str).collect());
+    let tags = list("tags", replies.iter().flat_map(|reply| &reply.tags).map(String::as_str).collect());
+    CliError::with_help("no case is selected", format!("there are {suites}; {cases}; {tags}"))
+}

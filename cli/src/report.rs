@@ -1,0 +1,218 @@
+//! `cargo evalsuite report`.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use evalsuite_diagnostics::counted;
+use evalsuite_records::record::SuiteSummary;
+use evalsuite_records::summary::summarize_run;
+use evalsuite_report::{
+    Destination, Details, FORMATS, Format, HtmlReport, LARGE_FILE, Problem, RunData, RunDecision, SuiteText, Written,
+    earlier_runs, judged_rates,
+};
+
+use crate::locate::stored_runs;
+use crate::platform::cli_error::{ErrorContext, Exit, Result};
+use crate::platform::output::{self, say, stdout};
+
+/// Show the results of a run, or write them in other formats
+///
+/// Works for finished, running and merged runs, and does not need the sources of the suites. Missing and torn records are listed on
+/// standard error, and in HTML and Markdown. Exit status: 0 on success, 2 if a file cannot be written or the run does not exist.
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("report"))]
+pub(crate) struct Report {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Output format [default: human, or no output if a file is written]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PrintedReport>,
+    #[command(flatten)]
+    pub(crate) files: FormatFiles,
+    /// Write one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write a directory whose index.html loads prompts, answers and transcripts on demand
+    #[arg(long, value_name = "DIR")]
+    pub(crate) html_dir: Option<PathBuf>,
+    /// In HTML, omit prompts, answers and transcripts of other cases
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) only: Option<ReportedCases>,
+    /// In HTML, run to compare with: its id or directory [default: the newest earlier run of another commit]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
+    /// In HTML, number of earlier runs in the grid and the trends
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) history: usize,
+}
+
+/// The files that a run is written to in formats of other programs, such as `--junit FILE`.
+#[derive(Debug)]
+pub(crate) struct FormatFiles(pub(crate) Vec<(&'static Format, PathBuf)>);
+
+impl Args for FormatFiles {
+    fn augment_args(command: Command) -> Command {
+        let argument = |format: &Format| {
+            let value = match format.destination {
+                Destination::Directory => "DIR",
+                Destination::FileOrDirectory => "FILE|DIR",
+                _ => "FILE",
+            };
+            let argument = Arg::new(format.name).long(format.name).value_name(value).help(format.about);
+            argument.value_parser(value_parser!(PathBuf))
+        };
+        command.args(written_formats().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FormatFiles {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |format: &'static Format| Some((format, matches.get_one::<PathBuf>(format.name)?.clone()));
+        Ok(Self(written_formats().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The formats that are written to files.
+fn written_formats() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.destination != Destination::Output)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrintedReport {
+    /// Tables per suite
+    #[value(alias = "text")]
+    Human,
+    /// The summary as one JSON object, like summary.json
+    Json,
+    /// GitHub Actions annotations
+    Github,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportedCases {
+    /// Cases in which a trial did not pass
+    Failed,
+}
+
+/// The most problems that are printed.
+const SHOWN_PROBLEMS: usize = 20;
+/// The most tests that are listed.
+const SHOWN_TESTS: usize = 10;
+
+pub(crate) fn run(command: &Report) -> Result<Exit> {
+    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
+    let (mut problems, mut named) = (run.problems.clone(), Vec::new());
+    for (format, path) in &command.files.0 {
+        let mut exported = format.write(&run, path)?;
+        problems.append(&mut exported.problems);
+        named.append(&mut exported.named);
+    }
+    print(command, &run)?;
+    named.iter().try_for_each(|file| writeln!(stdout(), "{}", file.display()))?;
+    if command.html.is_some() || command.html_dir.is_some() {
+        problems.extend(write_html(command, run)?);
+    }
+    // Several files are written from the same records.
+    let mut reported = HashSet::new();
+    problems.retain(|problem| reported.insert((problem.file.clone(), problem.message.clone())));
+    for problem in problems.iter().take(SHOWN_PROBLEMS) {
+        say!("warning: {}: {}", problem.file, problem.message);
+    }
+    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
+        say!("warning: {more} more files could not be read; the report lists them");
+    }
+    Ok(Exit::Good)
+}
+
+/// Prints the run, as text unless a file was asked for instead.
+fn print(command: &Report, run: &RunData) -> Result<()> {
+    let has_files = !command.files.0.is_empty() || command.html.is_some() || command.html_dir.is_some();
+    let format = match command.format {
+        Some(PrintedReport::Github) => Format::named("github"),
+        Some(PrintedReport::Json) => Format::named("json"),
+        None if has_files => return Ok(()),
+        Some(PrintedReport::Human) | None => None,
+    };
+    let mut out = stdout();
+    if let Some(format) = format {
+        write!(out, "{}", format.text(run)?.unwrap_or_default())?;
+        return Ok(());
+    }
+    for suite in &summarize_run(&run.directory)?.suites {
+        write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
+        print_not_started(&mut out, suite)?;
+    }
+    print_judged_rates(&mut out, run)?;
+    if let Some(decision) = RunDecision::of(run) {
+        write!(out, "\n{decision}")?;
+    }
+    Ok(())
+}
+
+/// Prints the tests of a suite that were not started.
+pub(crate) fn print_not_started(out: &mut impl Write, suite: &SuiteSummary) -> io::Result<()> {
+    let tests = &suite.not_started;
+    if tests.is_empty() {
+        return Ok(());
+    }
+    let shown = tests.iter().map(String::as_str).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
+    let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
+    writeln!(out, "{}: {} not started: {shown}{more}", suite.suite, counted(tests.len(), "test"))
+}
+
+/// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.
+pub(crate) fn print_judged_rates(out: &mut impl Write, run: &RunData) -> io::Result<()> {
+    let rates = judged_rates(run);
+    if !rates.is_empty() {
+        writeln!(out, "judged graders, corrected by calibration")?;
+    }
+    rates.iter().try_for_each(|rate| writeln!(out, "  {rate}"))
+}
+
+/// Writes the HTML that was asked for; returns what could not be read.
+fn write_html(command: &Report, run: RunData) -> Result<Vec<Problem>> {
+    let history = earlier_runs(&run, command.history)?;
+    let mut report = HtmlReport::new(run).with_history(history);
+    if let Some(baseline) = &command.baseline {
+        report = report.with_base(RunData::read_cases(stored_runs::find(baseline)?.path())?);
+    }
+    if command.only == Some(ReportedCases::Failed) {
+        report = report.with_details(Details::NotPassed);
+    }
+    let mut problems = Vec::new();
+    if let Some(file) = &command.html {
+        let written = report.write_file(file).at(file)?;
+        print_size(file, &written)?;
+        if written.bytes > LARGE_FILE {
+            say!("warning: browsers open a file of this size slowly; use --html-dir or --only failed");
+        }
+        problems = written.problems;
+    }
+    if let Some(directory) = &command.html_dir {
+        let written = report.write_directory(directory).at(directory)?;
+        print_size(&directory.join("index.html"), &written)?;
+        problems = written.problems;
+    }
+    Ok(problems)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "sizes of reports are far below 2^53 bytes")]
+fn print_size(file: &Path, written: &Written) -> io::Result<()> {
+    let size = match written.bytes {
+        bytes @ ..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        bytes => format!("{:.1} MB", bytes as f64 / 1e6),
+    };
+    writeln!(stdout(), "{} ({size})", file.display())
+}

@@ -1,0 +1,206 @@
+//! The tests that the command line chooses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use evalsuite::Status;
+use evalsuite::tooling::{SuiteDescription, TestDescription};
+use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_report::{Health, HealthOptions, SuiteHealth, newest_outcomes};
+
+use super::progress::TestKey;
+use super::suite_descriptions::names;
+use crate::run::Run;
+
+/// Tests of suites.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct SuiteTests {
+    /// The tests of cases.
+    pub(super) cases: BTreeSet<TestKey>,
+    /// The tests that check the suites of these cases.
+    checks: BTreeSet<TestKey>,
+}
+
+impl SuiteTests {
+    /// The paths of all of them, sorted.
+    pub(super) fn tests(&self) -> Vec<String> {
+        let paths: BTreeSet<&String> = self.keys().map(|test| &test.test).collect();
+        paths.into_iter().cloned().collect()
+    }
+
+    /// All of them.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &TestKey> {
+        self.cases.iter().chain(&self.checks)
+    }
+
+    /// The tests with the same value of a key, by that value.
+    pub(super) fn by(&self, key: impl Fn(&TestKey) -> String) -> BTreeMap<String, Self> {
+        let mut groups: BTreeMap<String, Self> = BTreeMap::new();
+        for case in &self.cases {
+            groups.entry(key(case)).or_default().cases.insert(case.clone());
+        }
+        for check in &self.checks {
+            groups.entry(key(check)).or_default().checks.insert(check.clone());
+        }
+        groups
+    }
+
+    /// Only these tests of cases, with the tests that check their suites if `checks`.
+    pub(super) fn only(&self, cases: &BTreeSet<TestKey>, checks: bool) -> Self {
+        let checks = if checks { self.checks.clone() } else { BTreeSet::new() };
+        Self { cases: cases.clone(), checks }
+    }
+}
+
+/// The suites with only those tests that the results of earlier runs choose; without such a choice, all of them.
+pub(super) fn chosen_by_results(
+    command: &Run,
+    output: &Path,
+    suites: &[SuiteDescription],
+) -> io::Result<Vec<SuiteDescription>> {
+    let mut chosen = suites.to_vec();
+    if command.failed {
+        let tests =
+            suites.iter().flat_map(|suite| suite.tests.iter().map(|test| (suite.suite.clone(), test.test.clone())));
+        let outcomes = newest_outcomes(output, &names(suites), &tests.collect())?;
+        retain(&mut chosen, |suite, test| {
+            let outcome = outcomes.get(&(suite.to_owned(), test.test.clone()));
+            matches!(outcome, Some(Status::Failed | Status::Error))
+        });
+    }
+    if let Some(window) = command.flaky {
+        let health = Health::of_suites(output, &names(suites), window, &HealthOptions::default())?;
+        let cases = |suite: &SuiteHealth| {
+            let (name, target) = (suite.suite.clone(), suite.target.clone());
+            suite.flaky.iter().map(move |case| (name.clone(), case.case.clone(), target.clone())).collect::<Vec<_>>()
+        };
+        let flaky: BTreeSet<_> = health.suites.iter().flat_map(cases).collect();
+        retain(&mut chosen, |suite, test| {
+            let is_meant = |target: &str| test.target.as_deref().is_none_or(|name| name == target);
+            flaky.iter().any(|(name, case, target)| name == suite && *case == test.case_id && is_meant(target))
+        });
+    }
+    Ok(chosen)
+}
+
+fn retain(suites: &mut [SuiteDescription], is_chosen: impl Fn(&str, &TestDescription) -> bool) {
+    for suite in suites {
+        let name = suite.suite.clone();
+        suite.tests.retain(|test| is_chosen(&name, test));
+    }
+}
+
+/// Chooses the tests of cases, and the tests that check their suites. `Err`: there are none; with what there is to choose from.
+pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result<SuiteTests, String> {
+    let mut chosen = SuiteTests::default();
+    for suite in suites {
+        let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
+        if !cases.is_empty() {
+            chosen.checks.insert(TestKey::new(&suite.id, &suite.check));
+            chosen.cases.extend(cases.into_iter().map(|case| TestKey::new(&suite.id, &case.test)));
+        }
+    }
+    if chosen.cases.is_empty() { Err(nothing_chosen(&command.filters, suites)) } else { Ok(chosen) }
+}
+
+fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) -> bool {
+    let has = |tag: &String| case.tags.contains(tag);
+    let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
+    let named = |filter: &String| {
+        let is_suite = *filter == suite.suite || suite.id.is_called(filter);
+        is_suite || case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str())
+    };
+    (command.tags.is_empty() || command.tags.iter().any(has))
+        && !command.excluded_tags.iter().any(has)
+        && (command.buckets.is_empty() || command.buckets.iter().any(is_in))
+        && (command.filters.is_empty() || command.filters.iter().any(named))
+}
+
+fn nothing_chosen(filters: &[String], suites: &[SuiteDescription]) -> String {
+    let cases = || suites.iter().flat_map(|suite| &suite.tests);
+    let count = cases().count();
+    if count == 0 {
+        return "no suite is included in the tests of these packages\n  = help: include one: \
+                `evalsuite::include_eval_suite!(\"suites/my_suite\")`"
+            .to_owned();
+    }
+    let of_cases = cases().flat_map(|case| [case.case_id.as_str(), case.test.as_str()]);
+    let names: Vec<&str> = of_cases.chain(suites.iter().map(|suite| suite.suite.as_str())).collect();
+    let misspelled = filters.iter().filter(|filter| names.iter().all(|name| !name.contains(filter.as_str())));
+    let meant = misspelled.filter_map(|filter| did_you_mean(filter, names.iter().copied())).next();
+    let list = |what: &str, names: BTreeSet<&str>| {
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { format!("no {what}") } else { format!("the {what} {}", names.join(", ")) }
+    };
+    let tags = list("tags", cases().flat_map(|case| &case.tags).map(String::as_str).collect());
+    let buckets = list("buckets", cases().filter_map(|case| case.bucket.as_deref()).collect());
+    let suites = list("suites", suites.iter().map(|suite| suite.suite.as_str()).collect());
+    let cases = if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+    let help = meant.unwrap_or_else(|| format!("there are {suites}; {tags}; {buckets}"));
+    format!("none of {cases} is selected\n  = help: {help}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> SuiteDescription {
+        let tests = cases.iter().map(|(id, bucket)| TestDescription {
+            test: format!("{name}::{}", id.replace('-', "_")),
+            case_id: (*id).to_owned(),
+            tags: texts(tags),
+            bucket: bucket.map(str::to_owned),
+            ..TestDescription::default()
+        });
+        SuiteDescription {
+            suite: name.to_owned(),
+            check: format!("{name}::suite_check"),
+            tests: tests.collect(),
+            ..SuiteDescription::default()
+        }
+    }
+
+    fn chosen(command: Run) -> Vec<String> {
+        let suites = [
+            suite("shop", &["fast", "nightly"], &[("refund-small", Some("money")), ("refund-late", None)]),
+            suite("card", &["nightly"], &[("late", Some("dates"))]),
+            suite("bare", &[], &[("a", None)]),
+        ];
+        match choose_tests(&command, &suites) {
+            Ok(chosen) => chosen.tests(),
+            Err(message) => vec![message],
+        }
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn tags_buckets_and_texts_choose_cases_and_the_checks_of_their_suites() {
+        assert_eq!(chosen(Run::default()).len(), 4 + 3, "everything");
+        let fast = Run { tags: texts(&["fast"]), ..Run::default() };
+        assert_eq!(chosen(fast.clone()), ["shop::refund_late", "shop::refund_small", "shop::suite_check"]);
+        let either = Run { tags: texts(&["fast", "nightly"]), filters: texts(&["late"]), ..Run::default() };
+        assert_eq!(chosen(either), ["card::late", "card::suite_check", "shop::refund_late", "shop::suite_check"]);
+        let without = Run { excluded_tags: texts(&["fast"]), ..Run::default() };
+        assert_eq!(chosen(without), ["bare::a", "bare::suite_check", "card::late", "card::suite_check"]);
+        let money = Run { buckets: texts(&["money"]), ..Run::default() };
+        assert_eq!(chosen(money), ["shop::refund_small", "shop::suite_check"]);
+        let by_id = Run { filters: texts(&["refund-small"]), ..fast };
+        assert_eq!(chosen(by_id), ["shop::refund_small", "shop::suite_check"]);
+    }
+
+    #[test]
+    fn a_choice_of_nothing_lists_what_there_is() {
+        let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
+        let expected = "none of 4 cases is selected\n  = help: there are the suites `bare`, `card`, `shop`; \
+                        the tags `fast`, `nightly`; the buckets `dates`, `money`";
+        assert_eq!(chosen(none), [expected]);
+        let misspelled = Run { filters: texts(&["refnud-small"]), ..Run::default() };
+        assert_eq!(chosen(misspelled), ["none of 4 cases is selected\n  = help: did you mean `refund-small`?"]);
+        let message = choose_tests(&Run::default(), &[]).expect_err("there are no tests");
+        assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
+    }
+}

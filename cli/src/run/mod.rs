@@ -1,0 +1,293 @@
+//! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
+
+pub(crate) mod cargo_commands;
+mod chosen_tests;
+mod exact_calls;
+#[cfg(feature = "record")]
+pub(crate) mod model_calls;
+
+/// Run cases, and summarize and compare their results
+///
+/// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
+/// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
+/// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
+/// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
+/// cannot be decided.
+///
+/// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, its trials are compared
+/// with those of the baseline one by one, and the run ends as soon as it is decided. Exit status: 0 if the run is within the margin, 1 if it
+/// is worse than the baseline, 4 if neither is shown by the last trial. With EVALSUITE_RUN_ID, an interrupted run continues.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = crate::arguments::examples("run"))]
+pub(crate) struct Run {
+    /// Run only cases whose id or test name contains one of these texts
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// Run the tests with `cargo nextest run`
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// Run only cases with this tag, of their own or of their suite; if repeated, cases with any of the tags
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Skip cases with this tag; may be repeated
+    #[arg(long = "exclude-tag", value_name = "TAG")]
+    pub(crate) excluded_tags: Vec<String>,
+    /// Run only cases with this `failure_bucket` in their metadata; may be repeated
+    #[arg(long = "bucket", value_name = "BUCKET")]
+    pub(crate) buckets: Vec<String>,
+    /// Run only cases that have changed (files, input, graders, agent, judge, settings), and reuse the newest results of the others.
+    /// EVALSUITE_AGENT_DIGEST is the version of the agent [default: a digest of the sources of the packages]
+    #[arg(long)]
+    pub(crate) changed: bool,
+    /// Run only cases whose last result is a failure or an error
+    #[arg(long, conflicts_with = "changed")]
+    pub(crate) failed: bool,
+    /// Run only cases that passed and failed on the same commit in the last N runs with results of the suites
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
+    pub(crate) flaky: Option<usize>,
+    /// Maximum number of trials that repeat a case that differs from its baseline; 0 disables repeats
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) confirm: Option<u32>,
+    /// Record the calls of models that agents make, one file per trial in `.evalsuite/cassettes`: a server on loopback takes the place of
+    /// OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the variables of `record` in the macro. Trials run one at a time. Requires the feature `record`
+    #[arg(long, conflicts_with_all = ["replay", "until_decided"])]
+    pub(crate) record: bool,
+    /// Answer the calls of models from the recording, without network and keys. A call that is not in it ends its trial in an error that
+    /// shows the difference. Requires the feature `record`
+    #[arg(long, conflicts_with_all = ["changed", "until_decided"])]
+    pub(crate) replay: bool,
+    /// With --replay: wait between the parts of a streamed answer as the recording did
+    #[arg(long, requires = "replay")]
+    pub(crate) paced: bool,
+    /// Run trials in rounds until the run is shown to be worse than the baseline, or within the margin of it
+    #[arg(long, requires = "margin", conflicts_with_all = ["changed", "failed", "flaky", "confirm"])]
+    pub(crate) until_decided: bool,
+    /// With --until-decided: largest acceptable loss of the mean score, such as `10%` or `0.1`
+    #[arg(long, value_name = "M", value_parser = margin, requires = "until_decided")]
+    pub(crate) margin: Option<f64>,
+    /// With --until-decided: run to compare with instead of the baseline, its id or directory
+    #[arg(long, value_name = "RUN", requires = "until_decided")]
+    pub(crate) base: Option<String>,
+    /// With --until-decided: metadata key of dependent cases: cases with the same value are not treated as independent
+    #[arg(long, value_name = "KEY", requires = "until_decided")]
+    pub(crate) cluster_by: Option<String>,
+    /// With --until-decided: fixed number of trials of each case, for a budget; looks then follow O'Brien and Fleming [default: at most
+    /// twice the trials in the files]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "until_decided")]
+    pub(crate) trials: Option<u32>,
+    /// Output format; with `json`, the output of the tests goes to standard error
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    /// Arguments for `cargo test` or `cargo nextest run`, and after another `--` for the test programs
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<String>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+#[cfg(not(feature = "record"))]
+mod no_model_calls;
+mod progress;
+mod source_digest;
+pub(crate) mod suite_descriptions;
+pub(crate) mod tested_packages;
+mod until_decided;
+
+use crate::arguments::{OutputFormat, margin, positive};
+use std::collections::BTreeSet;
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use clap::Args;
+use evalsuite::tooling::{SuiteDescription, run_id_or_new};
+use evalsuite_diagnostics::{Diagnostics, render};
+use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_report::{Comparison, GateReport, RunData, RunDecision};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
+use self::exact_calls::exact_calls;
+#[cfg(feature = "record")]
+use self::model_calls::ModelCalls;
+#[cfg(not(feature = "record"))]
+use self::no_model_calls::ModelCalls;
+use self::progress::TestKey;
+use self::source_digest::source_digest;
+use self::until_decided::UntilDecided;
+use crate::arguments::Build;
+use crate::check;
+use crate::finish::{self, EndedRun};
+use crate::locate::includes::Tracked;
+use crate::locate::{stored_runs, suite_request};
+use crate::platform::cargo_process::exit;
+use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::{print, say};
+use crate::{diff, gate};
+
+const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
+
+/// The result of a run of chosen cases.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct RunResult {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.run_result/1"))]
+    schema: &'static str,
+    /// Whether all tests passed.
+    tests_passed: bool,
+    /// The run, as `finish --format json` prints it; `null` if nothing was recorded.
+    run: Option<EndedRun>,
+    /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    comparison: Option<Comparison>,
+    /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    gates: Option<GateReport>,
+    /// What the trials of `run --until-decided` have decided; `null` without the option.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    decision: Option<RunDecision>,
+    /// The other gates.
+    unchecked_gates: Vec<String>,
+}
+
+pub(crate) fn run(command: &Run) -> Result<Exit> {
+    #[cfg(not(feature = "record"))]
+    no_model_calls::refuse(command)?;
+    if has_endless_links()? {
+        return Err(CliError::printed());
+    }
+    let suites = suite_descriptions::describe_suites(&command.build)?;
+    let output = stored_runs::output_path()?;
+    let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
+        CliError::new(match (command.failed, command.flaky) {
+            (true, _) => "the last result of every selected case is a pass".to_owned(),
+            (_, Some(_)) => "no selected case is flaky".to_owned(),
+            _ => message,
+        })
+    })?;
+    let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
+    let id = run_id_or_new(given.as_deref());
+    let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+        Some(digest) => digest,
+        None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
+    };
+    let model_calls = ModelCalls::start(command, &suites)?;
+    let call_runner = |build: Build, chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
+        let command = &Run { build, ..command.clone() };
+        let mut tests = cargo_commands::run_tests(command, &chosen.tests(), progress::colors());
+        tests
+            .env("EVALSUITE_RUN_ID", &id)
+            // Absolute: tests run in the directories of their packages.
+            .env("EVALSUITE_OUTPUT", &output)
+            .env(AGENT_DIGEST, &agent_digest);
+        if let Some(trials) = command.confirm {
+            tests.env("EVALSUITE_CONFIRM", trials.to_string());
+        }
+        if command.changed {
+            tests.env("EVALSUITE_ONLY_CHANGED", "1");
+        }
+        if let Some(calls) = &model_calls {
+            calls.add_to(&mut tests);
+        }
+        add(&mut tests);
+        progress::run(tests, chosen.cases.clone(), command.format)
+    };
+    // The first status of a call that failed, else a good one.
+    let run_tests = |chosen: &SuiteTests, add: &dyn Fn(&mut Command)| {
+        let calls = exact_calls(&command.build, chosen, &suites)?;
+        let statuses = calls.into_iter().map(|(build, tests)| call_runner(build, &tests, add));
+        let statuses = statuses.collect::<Result<Vec<ExitStatus>>>()?;
+        let failed = statuses.iter().find(|status| !status.success()).or(statuses.first());
+        failed.copied().ok_or_else(|| CliError::new("no test was chosen"))
+    };
+    // With a partition, other machines run the other tests.
+    let is_partition = |argument: &String| argument == "--partition" || argument.starts_with("--partition=");
+    let is_part = command.arguments.iter().any(is_partition);
+    let complete = if is_part { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
+    let directory = OutputDirectory::new(&output);
+    let run = directory.run_directory(&id);
+    let mut result = RunResult { schema: "evalsuite.run_result/1", ..RunResult::default() };
+    let status = if command.until_decided {
+        let agent = agent_digest.to_string_lossy();
+        let until_decided = UntilDecided::new(command, &suites, &chosen, &directory, &run, &agent)?;
+        let failed = until_decided.run(is_part, run_tests)?;
+        result.decision = Some(until_decided.decision()?);
+        failed
+    } else {
+        Some(run_tests(&chosen, &|_| ())?)
+    };
+    if let Some(calls) = &model_calls {
+        calls.show();
+    }
+    let status = status.filter(|status| !status.success());
+    result.tests_passed = status.is_none();
+    // It does not exist if the tests cannot be built.
+    if run.is_dir() {
+        result.run = finish::finish(&run, command.format, false)?.0;
+        if let Some(run) = StoredRun::open(&run) {
+            if result.decision.is_none() {
+                // The exit status is that of the tests all the same.
+                result.comparison = diff::after_run(&run).unwrap_or_else(|error| {
+                    say!("warning: the run could not be compared: {error}");
+                    None
+                });
+            }
+            // A misspelled tool fails its case. Of those that must not be called, the first run tells.
+            if !result.tests_passed || directory.runs()?.len() == 1 {
+                let uncalled = check::uncalled_tools()?;
+                uncalled.iter().for_each(|warning| say!("{}\n", render::text(warning, render::Style::Plain)));
+            }
+            let names = suite_descriptions::names(&suites);
+            (result.gates, result.unchecked_gates) = gate::after_run(&run, &names, |suite| complete.contains(suite))?;
+        }
+    }
+    print(command.format, &result, |out| {
+        result.comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+        if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
+            write!(out, "{decision}")?;
+        }
+        gate::write_after_run(out, result.gates.as_ref(), &result.unchecked_gates)
+    })?;
+    let gates = gate::exit(result.gates.as_ref().map(GateReport::verdict), None);
+    match (&result.decision, status) {
+        // A failing case is a part of what was decided, any other failure is none.
+        (Some(_), Some(status)) if !has_failing_case(&run)? => Ok(exit(status)),
+        (Some(_), _) if is_part => Ok(gates),
+        (Some(decision), _) => Ok(match until_decided::exit(decision.verdict) {
+            Exit::Good => gates,
+            exit => exit,
+        }),
+        (None, Some(status)) => Ok(exit(status)),
+        (None, None) => Ok(gates),
+    }
+}
+
+/// Whether a test of a case failed in the run.
+fn has_failing_case(run: &Path) -> Result<bool> {
+    let Some(run) = StoredRun::open(run) else { return Ok(false) };
+    let data = RunData::read_cases(run.path())?;
+    Ok(data.suites.iter().flat_map(|suite| &suite.cases).any(|case| case.record.fails_test()))
+}
+
+/// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
+fn has_endless_links() -> Result<bool> {
+    let packages = suite_request::packages_around(&[env::current_dir()?]);
+    let problems: Diagnostics = packages
+        .iter()
+        .flat_map(|package| Tracked::in_build_script(package))
+        .flat_map(|tracked| tracked.problems())
+        .collect();
+    problems.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
+    Ok(!problems.is_empty())
+}
+
+/// Names of the suites all of whose tests were chosen.
+fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<TestKey>) -> BTreeSet<&'s str> {
+    let is_complete = |suite: &&SuiteDescription| {
+        suite.tests.iter().all(|test| chosen.contains(&TestKey::new(&suite.id, &test.test)))
+    };
+    let (complete, partial): (Vec<_>, Vec<_>) = suites.iter().partition(is_complete);
+    let partial: BTreeSet<&str> = partial.into_iter().map(|suite| suite.suite.as_str()).collect();
+    complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()
+}
