@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use evalsuite_convert::{CasePlacement, Conversion, Outcome, Source, SourceEntry, from_harbor, from_promptfoo};
-use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
+use evalsuite_convert::{CasePlacement, Conversion, Outcome, SOURCE_KINDS, Source, SourceEntry, SourceKind};
+use evalsuite_diagnostics::{Code, Diagnostic, Severity, render, suggest};
 use evalsuite_discovery::{SuiteFile, is_case_file};
-use evalsuite_loader::{document, load};
+use evalsuite_loader::load;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,8 +30,8 @@ pub(crate) struct Convert {
     #[arg(value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Kind of the source [default: detected]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) from: Option<SourceKind>,
+    #[arg(long, value_name = "KIND", value_parser = source_kinds())]
+    pub(crate) from: Option<&'static SourceKind>,
     /// Layout of the new suite
     #[arg(long, value_enum, default_value_t = CaseLayout::File)]
     pub(crate) layout: CaseLayout,
@@ -46,14 +47,6 @@ pub(crate) struct Convert {
     /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
     pub(crate) format: OutputFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SourceKind {
-    /// A promptfoo configuration
-    Promptfoo,
-    /// A Harbor task, or a directory of them
-    Harbor,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -130,12 +123,9 @@ impl ConvertedSuite {
 }
 
 pub(crate) fn run(command: &Convert) -> Result<Exit> {
-    let kind = command.from.map_or_else(|| SourceKind::of(&command.source), Ok)?;
+    let kind = command.from.map_or_else(|| kind_of(&command.source), Ok)?;
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
-    let suite = match kind {
-        SourceKind::Promptfoo => from_promptfoo(source)?,
-        SourceKind::Harbor => from_harbor(source)?,
-    };
+    let suite = kind.convert(source)?;
     let conversion = match command.layout {
         CaseLayout::File => suite.in_layout(CasePlacement::File),
         CaseLayout::Directories => suite.in_layout(CasePlacement::Directories),
@@ -157,45 +147,25 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
     Ok(Exit::good_if(!is_lossy && problems.is_empty()))
 }
 
-impl SourceKind {
-    /// What a source is, from its name and its contents.
-    fn of(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            let has = |name: &str| path.join(name).is_file();
-            if ["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"].into_iter().any(has) {
-                return Ok(Self::Promptfoo);
-            }
-            let has_task = |directory: &Path| directory.join("task.toml").is_file();
-            let holds_tasks =
-                path.read_dir().is_ok_and(|mut entries| entries.any(|it| it.is_ok_and(|it| has_task(&it.path()))));
-            if has_task(path) || holds_tasks {
-                return Ok(Self::Harbor);
-            }
-            return Err(not_a_source(path));
-        }
-        if !path.is_file() {
-            suite_request::existing(path)?;
-            return Err(CliError::new(format!("`{}` is not a file or a directory", path.display())));
-        }
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if name == "task.toml" {
-            return Ok(Self::Harbor);
-        }
-        let root = document::read(path, path.parent().unwrap_or(path)).map(|document| document.root);
-        let is_configuration =
-            root.is_ok_and(|root| ["prompts", "providers", "scenarios"].iter().any(|key| root.get(key).is_some()));
-        match is_configuration || name.starts_with("promptfooconfig") {
-            true => Ok(Self::Promptfoo),
-            false => Err(not_a_source(path)),
-        }
-    }
+/// The values of `--from`.
+fn source_kinds() -> impl TypedValueParser<Value = &'static SourceKind> {
+    let value = |kind: &SourceKind| PossibleValue::new(kind.name).help(kind.about);
+    PossibleValuesParser::new(SOURCE_KINDS.iter().map(value)).try_map(|name| {
+        SOURCE_KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| format!("`{name}` is not a kind of source"))
+    })
 }
 
-fn not_a_source(path: &Path) -> CliError {
-    CliError::with_help(
-        format!("{} is not a promptfoo configuration or a Harbor task", path.display()),
-        "set its kind with `--from`",
-    )
+/// What a source is, from its name and its contents.
+fn kind_of(path: &Path) -> Result<&'static SourceKind> {
+    if !path.is_dir() && !path.is_file() {
+        suite_request::existing(path)?;
+        return Err(CliError::new(format!("`{}` is not a file or a directory", path.display())));
+    }
+    SOURCE_KINDS.iter().find(|kind| kind.is_kind_of(path)).ok_or_else(|| {
+        let kinds: Vec<&str> = SOURCE_KINDS.iter().map(|kind| kind.name).collect();
+        let message = format!("{} is not a source of a known kind", path.display());
+        CliError::with_help(message, format!("set its kind with `--from`: {}", suggest::quoted(&kinds, "or")))
+    })
 }
 
 /// Writes the suite, and returns the problems that it has.

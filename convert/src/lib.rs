@@ -1,4 +1,4 @@
-//! Converts promptfoo configurations and Harbor tasks to evaluation suites.
+//! Converts suites and tasks of other tools to evaluation suites.
 //!
 //! A conversion reads files and returns a [`Conversion`]: the files to write, and a [`Report`] that names every entry of the source as
 //! mapped, approximated, different or dropped. Nothing is written before [`Output::write`].
@@ -16,6 +16,7 @@ mod suite_draft;
 mod harbor;
 mod new_suite;
 mod promptfoo;
+mod source_kind;
 mod tasks;
 #[cfg(test)]
 mod test_files;
@@ -28,4 +29,12 @@ pub use promptfoo::from_promptfoo;
 
 pub use report::{Outcome, Report, SourceEntry};
 pub use source::Source;
+pub use source_kind::SourceKind;
 pub use suite_draft::CasePlacement;
+
+/// All kinds of sources. One that could be of several kinds is of the first.
+#[rustfmt::skip]
+pub const SOURCE_KINDS: &[SourceKind] = &[
+    promptfoo::KIND,
+    harbor::KIND,
+];

@@ -8,7 +8,7 @@ use crate::report::{Place, Report};
 use crate::suite_draft::{CasePlacement, SuiteDraft};
 use crate::tasks::TaskWriter;
 
-/// A suite that was made of a promptfoo configuration or of Harbor tasks.
+/// A suite that was made of a source.
 #[derive(Debug)]
 pub struct NewSuite {
     draft: SuiteDraft,

@@ -89,10 +89,19 @@ fn what_cannot_be_converted_is_an_error() {
     let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE), ("a.yaml", "a: 1"), ("bad.yaml", "prompts: [")]);
     for (arguments, message) in [
         (vec!["none.yaml", "out"], "`none.yaml` does not exist\n  = help: the path is relative to "),
-        (vec!["a.yaml", "out"], "a.yaml is not a promptfoo configuration or a Harbor task"),
+        (
+            vec!["a.yaml", "out"],
+            "a.yaml is not a source of a known kind\n  = help: set its kind with `--from`: `promptfoo` or `harbor`",
+        ),
         (vec!["bad.yaml", "out", "--from", "promptfoo"], "the source cannot be read"),
-        (vec!["suites/shop", "out"], "suites/shop is not a promptfoo configuration or a Harbor task"),
-        (vec!["suites/shop/EVAL.yaml", "out"], "EVAL.yaml is not a promptfoo configuration or a Harbor task"),
+        (
+            vec!["suites/shop", "out"],
+            "suites/shop is not a source of a known kind\n  = help: set its kind with `--from`: `promptfoo` or `harbor`",
+        ),
+        (
+            vec!["suites/shop/EVAL.yaml", "out"],
+            "EVAL.yaml is not a source of a known kind\n  = help: set its kind with `--from`: `promptfoo` or `harbor`",
+        ),
         (vec!["a.yaml", "out", "--from", "promptfoo"], "is not a promptfoo configuration"),
         (vec!["promptfooconfig.yaml"], "<DIR>"),
     ] {

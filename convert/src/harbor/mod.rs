@@ -21,8 +21,17 @@ use crate::error::ConvertError;
 use crate::new_suite::NewSuite;
 use crate::report::{Outcome, Place, Report};
 use crate::source::{self, Source, SourceFiles};
+use crate::source_kind::SourceKind;
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 use crate::yaml_writer::number;
+
+/// How the table of kinds names it.
+pub(crate) const KIND: SourceKind = SourceKind {
+    name: "harbor",
+    about: "A Harbor task, or a directory of them",
+    is_source,
+    convert: |source| from_harbor(source),
+};
 
 /// The file of a task.
 const TASK: &str = "task.toml";
@@ -32,6 +41,15 @@ const GRADER: &str = include_str!("../../assets/harbor.py");
 
 /// The services of a task.
 const COMPOSE: &str = "environment/docker-compose.yaml";
+
+/// Whether it is the file of a task, the directory of one, or a directory of tasks.
+fn is_source(path: &Path) -> bool {
+    if path.is_file() {
+        return path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(TASK));
+    }
+    let has_task = |directory: &Path| directory.join(TASK).is_file();
+    has_task(path) || path.read_dir().is_ok_and(|mut entries| entries.any(|it| it.is_ok_and(|it| has_task(&it.path()))))
+}
 
 /// Converts the Harbor task `source`, or all tasks in that directory.
 ///

@@ -31,10 +31,30 @@ use crate::error::ConvertError;
 use crate::new_suite::NewSuite;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, Source, SourceFiles};
+use crate::source_kind::SourceKind;
 use crate::suite_draft::SuiteDraft;
+
+/// How the table of kinds names it.
+pub(crate) const KIND: SourceKind = SourceKind {
+    name: "promptfoo",
+    about: "A promptfoo configuration",
+    is_source,
+    convert: |source| from_promptfoo(source),
+};
 
 /// Names of configurations in a directory, the first that exists.
 const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"];
+
+/// Whether it is a configuration, from its name or its keys, or the directory of one.
+fn is_source(path: &Path) -> bool {
+    if path.is_dir() {
+        return CONFIGURATIONS.iter().any(|name| path.join(name).is_file());
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let root = document::read(path, path.parent().unwrap_or(path)).map(|document| document.root);
+    let keys = ["prompts", "providers", "scenarios"];
+    name.starts_with("promptfooconfig") || root.is_ok_and(|root| keys.iter().any(|key| root.get(key).is_some()))
+}
 
 /// Converts the promptfoo configuration `source`, a YAML or JSON file or the directory of a `promptfooconfig.yaml`.
 ///

@@ -7,8 +7,12 @@ use evalsuite_diagnostics::workflow_command::{command, commands};
 use evalsuite_records::record::{ReasonCode, Status};
 
 use super::markdown::flakiness;
+use super::{Destination, Format};
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, Problem, RunData};
+
+pub(super) const FORMAT: Format =
+    Format::of_text("github", Destination::Output, annotations, "GitHub Actions annotations");
 
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases and skipped ones are warnings, likewise.

@@ -8,9 +8,17 @@ use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::shown_from;
 
 use super::xml::XmlWriter;
+use super::{Destination, Format};
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, Problem, RunData, TrialData, count_outcomes};
 use crate::sequential::RunDecision;
+
+pub(super) const FORMAT: Format = Format::of_text(
+    "junit",
+    Destination::File,
+    junit,
+    "Write JUnit XML; choose a name other than that of the test runner's file",
+);
 
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///

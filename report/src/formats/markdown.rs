@@ -8,11 +8,19 @@ use evalsuite_records::record::Status;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
 
+use super::{Destination, Format};
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::sequential::RunDecision;
 use crate::statistics::mean;
+
+pub(super) const FORMAT: Format = Format::of_text(
+    "markdown",
+    Destination::EndOfFile,
+    markdown,
+    "Append Markdown, for pull requests and summaries of CI jobs",
+);
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
 pub const MARKDOWN_LIMIT: usize = 900 * 1024;

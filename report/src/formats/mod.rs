@@ -1,4 +1,4 @@
-//! Runs in the formats of other programs: a table, and a file for each of them.
+//! Runs in the formats of other programs: a table, and a file or folder for each of them.
 
 mod annotations;
 mod ids;
@@ -81,49 +81,27 @@ pub struct Exported {
 }
 
 /// All formats, in the order of the help.
+#[rustfmt::skip]
 pub const FORMATS: &[Format] = &[
-    text("github", Destination::Output, annotations::annotations, "GitHub Actions annotations"),
-    text(
-        "junit",
-        Destination::File,
-        junit::junit,
-        "Write JUnit XML; choose a name other than that of the test runner's file",
-    ),
-    text(
-        "markdown",
-        Destination::EndOfFile,
-        markdown::markdown,
-        "Append Markdown, for pull requests and summaries of CI jobs",
-    ),
-    text(
-        "json",
-        Destination::File,
-        summary_json::summary_json,
-        "Write the summary as JSON, as printed by `--format json`",
-    ),
-    files(
-        "inspect-log",
-        Destination::FileOrDirectory,
-        inspect::files,
-        "Write Inspect logs: FILE.json or FILE.eval for a run with one suite and target, else a directory with one log for each",
-    ),
-    files(
-        "otel",
-        Destination::Directory,
-        otel::files,
-        "Write OpenTelemetry data as OTLP/JSON: spans to run.traces.jsonl, grader results to run.logs.jsonl",
-    ),
+    annotations::FORMAT,
+    junit::FORMAT,
+    markdown::FORMAT,
+    summary_json::FORMAT,
+    inspect::FORMAT,
+    otel::FORMAT,
 ];
 
-const fn text(name: &'static str, destination: Destination, write: WriteText, about: &'static str) -> Format {
-    Format { name, about, destination, writer: Writer::Text(write) }
-}
-
-const fn files(name: &'static str, destination: Destination, write: WriteFiles, about: &'static str) -> Format {
-    Format { name, about, destination, writer: Writer::Files(write) }
-}
-
 impl Format {
+    /// A format of one text.
+    const fn of_text(name: &'static str, destination: Destination, write: WriteText, about: &'static str) -> Self {
+        Self { name, about, destination, writer: Writer::Text(write) }
+    }
+
+    /// A format of several files, or of one that is no text.
+    const fn of_files(name: &'static str, destination: Destination, write: WriteFiles, about: &'static str) -> Self {
+        Self { name, about, destination, writer: Writer::Files(write) }
+    }
+
     /// The format with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)

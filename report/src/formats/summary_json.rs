@@ -6,8 +6,16 @@ use evalsuite_records::record::RunSummary;
 use evalsuite_records::summary::summarize_run;
 use serde::Serialize;
 
+use super::{Destination, Format};
 use crate::judged_rates::{JudgedRate, judged_rates};
 use crate::run_data::{Problem, RunData};
+
+pub(super) const FORMAT: Format = Format::of_text(
+    "json",
+    Destination::File,
+    summary_json,
+    "Write the summary as JSON, as printed by `--format json`",
+);
 
 /// The summary of a run with what only its report says.
 #[derive(Serialize)]

@@ -231,6 +231,7 @@ const CONVERT: &[&str] = &[
     "suite_draft",
     "tasks",
     "new_suite",
+    "source_kind",
     "harbor",
     "promptfoo",
 ];

@@ -20,8 +20,15 @@ use self::header::Header;
 use self::sample::sample;
 use self::scores::cut;
 use super::ids::{id, suites_and_targets, unique};
-use super::{Exported, file};
+use super::{Destination, Exported, Format, file};
 use crate::run_data::{CaseData, Problem, RunData, TrialData, TrialFiles};
+
+pub(super) const FORMAT: Format = Format::of_files(
+    "inspect-log",
+    Destination::FileOrDirectory,
+    files,
+    "Write Inspect logs: FILE.json or FILE.eval for a run with one suite and target, else a directory with one log for each",
+);
 
 /// Trials up to which a log is written as JSON unless a format is chosen. Viewers read JSON as a whole, and archives by the sample.
 const MOST_IN_JSON: usize = 1_000;

@@ -14,8 +14,15 @@ use evalsuite_schema::json::{Value, json};
 use super::ids::{id, trial_path};
 use super::steps::steps;
 use super::timeline::Timeline;
-use super::{Exported, file};
+use super::{Destination, Exported, Format, file};
 use crate::run_data::{Problem, RunData, TrialData, TrialFiles};
+
+pub(super) const FORMAT: Format = Format::of_files(
+    "otel",
+    Destination::Directory,
+    files,
+    "Write OpenTelemetry data as OTLP/JSON: spans to run.traces.jsonl, grader results to run.logs.jsonl",
+);
 
 /// Writes the run as OTLP/JSON in lines, as OpenTelemetry's file exporter does and collectors read it (`otlpjsonfile`): spans to
 /// `traces`, results of graders to `logs`. Files of that form hold one kind of data each.
