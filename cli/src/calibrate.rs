@@ -1,6 +1,5 @@
 //! `cargo evalsuite calibrate`.
 
-use crate::arguments::OutputFormat;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,6 +9,7 @@ use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{load, load_calibration};
 use evalsuite_schema::{Calibration, Layout, Suite, SuiteKind};
 
+use crate::arguments::OutputFormat;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};

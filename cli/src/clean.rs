@@ -1,11 +1,11 @@
 //! `cargo evalsuite clean`.
 
-use crate::arguments::OutputFormat;
 use clap::Args;
 use evalsuite_records::run_directory::OutputDirectory;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;

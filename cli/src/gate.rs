@@ -1,6 +1,5 @@
 //! `cargo evalsuite gate`.
 
-use crate::arguments::{ComparisonArguments, OutputFormat};
 use std::io::{self, Write};
 
 use clap::Args;
@@ -13,6 +12,7 @@ use evalsuite_report::{
 use serde::Serialize;
 
 use super::diff::{self, Chosen, Standard};
+use crate::arguments::{ComparisonArguments, OutputFormat};
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;

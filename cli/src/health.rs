@@ -1,11 +1,16 @@
 //! `cargo evalsuite health`.
 
-use crate::arguments::{OutputFormat, positive};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
 use clap::Args;
+use evalsuite::tooling::SuiteDescription;
 use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::run_directory::OutputDirectory;
-use evalsuite_report::{Health as Report, HealthOptions, RunData};
+use evalsuite_report::{Health as Report, HealthOptions, RunData, SuiteHealth};
 
+use crate::arguments::{OutputFormat, positive};
 use crate::locate::{baselines, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
@@ -77,4 +82,23 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     let health = health.with_probes(&baselines::read_probes(&run)?);
     print(command.format, &health, |out| write!(out, "{health}"))?;
     Ok(Exit::Good)
+}
+
+/// Retains the tests of cases that passed and failed on one commit in the last runs of the suites.
+pub(crate) fn retain_flaky(suites: &mut [SuiteDescription], output: &Path, window: usize) -> io::Result<()> {
+    let names: Vec<_> = suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect();
+    let health = Report::of_suites(output, &names, window, &HealthOptions::default())?;
+    let cases = |suite: &SuiteHealth| {
+        let (name, target) = (suite.suite.clone(), suite.target.clone());
+        suite.flaky.iter().map(move |case| (name.clone(), case.case.clone(), target.clone())).collect::<Vec<_>>()
+    };
+    let flaky: BTreeSet<_> = health.suites.iter().flat_map(cases).collect();
+    for suite in suites {
+        let name = suite.suite.clone();
+        suite.tests.retain(|test| {
+            let is_meant = |target: &str| test.target.as_deref().is_none_or(|name| name == target);
+            flaky.iter().any(|(of, case, target)| *of == name && *case == test.case_id && is_meant(target))
+        });
+    }
+    Ok(())
 }

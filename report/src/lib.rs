@@ -40,13 +40,11 @@ pub use evalsuite_records::run_data::{
     comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
-pub use formats::{
-    Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
-};
+pub use formats::otel;
+pub use formats::{Destination, Exported, FORMATS, Format, MARKDOWN_LIMIT, content_text};
+pub use formats::{InspectFormat, InspectLog, inspect_logs};
 pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
-pub use health::{
-    CaseHealth, GraderFinding, Health, HealthOptions, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader, WindowRun,
-};
+pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};

@@ -2,7 +2,6 @@
 
 mod text;
 
-use crate::arguments::OutputFormat;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toml_edit::DocumentMut;
 
+use crate::arguments::OutputFormat;
 use crate::check;
 use crate::locate::includes::{Include, Includes};
 use crate::locate::shown_path::relative;

@@ -10,9 +10,10 @@ use evalsuite_loader::source::Texts;
 use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, load_targets};
 use evalsuite_schema::Case;
 
+use crate::check;
 use crate::locate::includes::Include;
 use crate::locate::suite_request::suite_directory;
-use crate::{check, probe::saved_cases};
+use crate::probe::saved_cases;
 
 /// A problem with a suite.
 #[derive(Debug, Clone)]
@@ -109,8 +110,9 @@ impl OpenSuite {
         let Some(good) = &self.good else { return };
         let is_there = |case: &&Case| self.request.workspace_root.join(&case.location.file) == path;
         let cases: Vec<&Case> = good.cases.iter().map(|loaded| &*loaded.case).filter(is_there).collect();
-        let findings = saved_cases::probe(&good.suite, &cases, &self.request.package_root);
-        self.probed = findings.into_iter().map(|finding| self.placed(finding, false)).collect();
+        let placed = |finding| self.placed(finding, false);
+        self.probed =
+            saved_cases::probe(&good.suite, &cases, &self.request.package_root).into_iter().map(placed).collect();
     }
 
     fn take(&mut self, loaded: Loaded, texts: &Texts) {

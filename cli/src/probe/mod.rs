@@ -4,7 +4,6 @@ mod probe_text;
 #[cfg(any(feature = "lsp", feature = "watch"))]
 pub(crate) mod saved_cases;
 
-use crate::arguments::{Build, OutputFormat};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -17,6 +16,7 @@ use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest
 use evalsuite_records::record::{ProbeRecord, SuiteId};
 use serde::Serialize;
 
+use crate::arguments::{Build, OutputFormat};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};

@@ -7,10 +7,11 @@ use std::path::Path;
 use evalsuite::Status;
 use evalsuite::tooling::{SuiteDescription, TestDescription};
 use evalsuite_diagnostics::suggest::did_you_mean;
-use evalsuite_report::{Health, HealthOptions, SuiteHealth, newest_outcomes};
+use evalsuite_report::newest_outcomes;
 
 use super::progress::TestKey;
 use super::suite_descriptions::names;
+use crate::health;
 use crate::run::Run;
 
 /// Tests of suites.
@@ -70,16 +71,7 @@ pub(super) fn chosen_by_results(
         });
     }
     if let Some(window) = command.flaky {
-        let health = Health::of_suites(output, &names(suites), window, &HealthOptions::default())?;
-        let cases = |suite: &SuiteHealth| {
-            let (name, target) = (suite.suite.clone(), suite.target.clone());
-            suite.flaky.iter().map(move |case| (name.clone(), case.case.clone(), target.clone())).collect::<Vec<_>>()
-        };
-        let flaky: BTreeSet<_> = health.suites.iter().flat_map(cases).collect();
-        retain(&mut chosen, |suite, test| {
-            let is_meant = |target: &str| test.target.as_deref().is_none_or(|name| name == target);
-            flaky.iter().any(|(name, case, target)| name == suite && *case == test.case_id && is_meant(target))
-        });
+        health::retain_flaky(&mut chosen, output, window)?;
     }
     Ok(chosen)
 }

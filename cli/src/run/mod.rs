@@ -93,7 +93,6 @@ pub(crate) mod suite_descriptions;
 pub(crate) mod tested_packages;
 mod until_decided;
 
-use crate::arguments::{OutputFormat, margin, positive};
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
@@ -117,6 +116,7 @@ use self::progress::TestKey;
 use self::source_digest::source_digest;
 use self::until_decided::UntilDecided;
 use crate::arguments::Build;
+use crate::arguments::{OutputFormat, margin, positive};
 use crate::check;
 use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;

@@ -9,7 +9,6 @@ mod suites;
 mod test_process;
 mod verdicts;
 
-use crate::arguments::Build;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -27,6 +26,7 @@ use self::screen::Screen;
 use self::state::WatchState;
 use self::suites::Suites;
 use self::verdicts::Verdict;
+use crate::arguments::Build;
 use crate::clean::clean;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cli_error::{CliError, Exit, Result};

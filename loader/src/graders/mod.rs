@@ -12,6 +12,7 @@ mod judge;
 mod other_tools;
 mod prompt;
 mod score_ranges;
+mod similar;
 mod text;
 mod trajectory;
 pub(crate) mod transform;
@@ -124,7 +125,7 @@ type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 /// The types that have rules.
 const RULES: &[(&str, Check)] = &[
     ("regex", text::regex),
-    ("similar", text::similar),
+    ("similar", similar::similar),
     ("latency", latency),
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),

@@ -6,7 +6,6 @@ pub(crate) mod call_matching;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
 pub(crate) mod composite;
-pub(crate) mod edit_distance;
 pub(crate) mod field_accuracy;
 pub(crate) mod grader_call;
 pub(crate) mod grader_command;

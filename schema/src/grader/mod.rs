@@ -10,6 +10,7 @@ mod judge;
 #[doc(hidden)]
 pub mod keys;
 mod metrics;
+mod similar;
 mod text;
 mod trajectory;
 
@@ -19,6 +20,7 @@ use self::config::grader_config;
 use crate::json::{FromJson, ToJson};
 use crate::{Examples, Location, Object, is_default};
 
+pub use self::similar::Similar;
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand, ResultSource};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
@@ -31,7 +33,7 @@ pub use judge::{
     PromptCommand, ReferenceAnswer, Rubrics, ScoreRange,
 };
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
-pub use text::{Regex, Similar, TextList, TextValue};
+pub use text::{Regex, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 /// The table of graders, given to the macro `$generate`. A row is what the reference says, then the variant of [`GraderConfig`] with its

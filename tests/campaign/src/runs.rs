@@ -12,7 +12,7 @@ use std::{fs, io, thread};
 use evalsuite::tooling::finish_run;
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_records::summary::{SummaryText, summarize_run};
-use evalsuite_report::{FORMATS, GateOptions, Health, HealthOptions, HtmlReport, RunData, check_gates, earlier_runs};
+use evalsuite_report::{FORMATS, GateOptions, HtmlReport, RunData, check_gates, earlier_runs};
 
 use crate::attacks::{Attacked, most_memory};
 use crate::consistency::files;
@@ -160,7 +160,7 @@ pub fn read_run(output: &Path, place: &Path) -> io::Result<()> {
     output.runs_newest_first()?;
     let run = RunData::read(stored.path())?;
     earlier_runs(&run, 3)?;
-    Health::of_output(output.path(), &["x".to_owned()], 3, &HealthOptions::default())?;
+    evalsuite_report::Health::of_output(output.path(), &["x".to_owned()], 3, &Default::default())?;
     let gate = "pass_rate >= 50%".parse().map_err(io::Error::other)?;
     let mut texts = vec![("gate", check_gates(&run, &[gate], GateOptions::new()).to_string())];
     let summary = summarize_run(&directory)?;

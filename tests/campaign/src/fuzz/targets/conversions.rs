@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_convert::{CasePlacement, Conversion, ConvertError, from_harbor, from_promptfoo};
+use evalsuite_convert::{CasePlacement, Conversion, ConvertError, SOURCE_KINDS, Source};
 use fastrand::Rng;
 
 use super::{Input, Target};
@@ -58,10 +58,9 @@ impl Conversions {
                 .chain(conversion.report.to_string().into_bytes())
                 .collect()
         };
-        if source.join("task.toml").is_file() {
-            return from_harbor(source).map(|suite| text(suite.in_layout(CasePlacement::File)));
-        }
-        from_promptfoo(source).map(|suite| text(suite.in_layout(CasePlacement::Directories)))
+        let kind = SOURCE_KINDS.iter().find(|kind| kind.is_kind_of(source)).unwrap_or(&SOURCE_KINDS[0]);
+        let placement = if kind.name == "harbor" { CasePlacement::File } else { CasePlacement::Directories };
+        kind.convert(Source::new(source)).map(|suite| text(suite.in_layout(placement)))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The `similar` grader: edit similarity of the answer and a text (an extension, docs/grading-differences.md).
 
+mod edit_distance;
+
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::grader::Similar;
 
+use self::edit_distance::edit_distance;
 use crate::grade::assertion_text::shorten;
-use crate::grade::edit_distance::edit_distance;
 use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::pass_mark;
 use crate::grade::letter_case::folded_letter;
