@@ -10,10 +10,9 @@ use evalsuite_codegen::expansion::{Expansion, compile_error};
 use evalsuite_codegen::{arguments, cargo_environment, expansion};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::LitStr;
 
 use crate::call_site::{context, source_file};
-use crate::surroundings::Surroundings;
+use crate::surroundings::is_misplaced;
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
 /// suite still compiles.
@@ -30,27 +29,13 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
         let errors = problems.iter().map(compile_error);
         return quote!(#guard #(#errors)*);
     };
-    let literal = binding.entry.clone();
-    let around = Surroundings::of(&tokens, source_file.as_deref());
-    if around.is_misplaced() {
-        return compile_error(&Problem::argument(literal.span(), MISPLACED.to_owned()));
+    if is_misplaced(&tokens, source_file.as_deref()) {
+        return compile_error(&Problem::argument(binding.entry.span(), MISPLACED.to_owned()));
     }
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).filter_map(warning);
     let trackers = trackers(&expansion);
-    let module = &expansion.module;
-    let second = around.is_second(module, &tokens).then(|| {
-        let message = format!("two suites are called `{module}`; name the module of this one: `name = other_{module}`");
-        Problem::argument(literal.span(), message)
-    });
-    let code = match second.or_else(|| hidden_crate(module, &literal, &around)) {
-        None => expansion.tokens(),
-        // Without the module, whose name is the problem, there are no further errors about it.
-        Some(problem) => {
-            let errors = expansion.problems().iter().filter(|problem| problem.is_error()).chain([&problem]);
-            errors.map(compile_error).collect()
-        }
-    };
+    let code = expansion.tokens();
     quote!(#guard #(#warnings)* #code #trackers)
 }
 
@@ -89,32 +74,4 @@ fn trackers(expansion: &Expansion) -> TokenStream {
         #files
         const _: ::core::option::Option<&str> = ::core::option_env!(#DENY_WARNINGS);
     }
-}
-
-/// An error if the module is named like a crate, and the code around the call names something in that crate.
-///
-/// rustc's errors point at what is not found in the module (E0425), or at an import and at the call (E0659), and do not say that the
-/// module can have another name. Lints do not run after such errors, so a warning would not be shown; and where nothing of the crate is
-/// named the module is fine, so the source file is looked at.
-fn hidden_crate(module: &str, entry: &LitStr, around: &Surroundings) -> Option<Problem> {
-    let compiled = std::env::var("CARGO_CRATE_NAME").is_ok_and(|compiled| compiled == module);
-    // A library does not name itself by its name.
-    if compiled || !is_crate(module) {
-        return None;
-    }
-    let path = around.path_into(module)?;
-    let message = format!(
-        "the suite's module `{module}` hides the crate `{module}`; write `::{path}`, or name the module: `name = {module}_suite`"
-    );
-    Some(Problem::argument(entry.span(), message))
-}
-
-/// Whether the package, or a crate that rustc was given, has this name.
-fn is_crate(name: &str) -> bool {
-    let of_package = std::env::var("CARGO_PKG_NAME").is_ok_and(|package| package.replace('-', "_") == name);
-    let arguments = rustc_arguments();
-    let is_given = |argument: &String| {
-        argument.split_once('=').is_some_and(|(given, _)| given.rsplit(':').next().is_some_and(|given| given == name))
-    };
-    of_package || arguments.windows(2).any(|pair| pair[0] == "--extern" && is_given(&pair[1]))
 }

@@ -121,7 +121,7 @@ arguments! {
     }
     "name" => name: Option<Ident> = None, |input, _, _| argument_values::identifier(input).map(Some), {
         value: "identifier", default: "the last component of the path",
-        doc: "Name of the module.",
+        doc: "Name of the module. It must differ from those of other suites in the same module, and from crates whose items are named there without `::`.",
         example: "name = nightly"
     }
     "ignore" => ignore: Option<LitStr> = None, |input, _, _| argument_values::string(input, "the reason why the tests are ignored").map(Some), {

@@ -30,7 +30,6 @@ use crate::{allowed_warnings, binding};
 
 pub use crate::cache::CacheLocation;
 pub use compiler_message::compiler_message;
-pub use module_name::of_entry as module_of_entry;
 pub use tokens::{compile_error, warning};
 
 /// Where a binding is used: what the package, the compiler and the command line say about it.

@@ -7,7 +7,7 @@ use syn::{Expr, Path};
 use crate::binding::{Agent, Binding, Judge, Problem};
 
 /// The name for an entry path, where the suite says nothing else: its last component without extension.
-pub fn of_entry(entry: &str) -> String {
+pub(super) fn of_entry(entry: &str) -> String {
     let last = entry.trim_end_matches('/').rsplit('/').next().unwrap_or(entry);
     let stem = match last.rsplit_once('.') {
         Some((stem, "jsonl" | "yaml" | "yml" | "json")) => stem.strip_suffix(".eval").unwrap_or(stem),

@@ -12,14 +12,6 @@ mod renamed {
     }
 }
 
-mod hidden {
-    evalsuite::include_eval_suite!("./suite", agent = hidden_agent, name = evalsuite_schema);
-
-    async fn hidden_agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
-        Ok(evalsuite_schema::json::json!(1).to_string())
-    }
-}
-
 fn in_a_function() {
     evalsuite::include_eval_suite!("./suite", agent = none, name = inner);
 }
