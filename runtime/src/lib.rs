@@ -85,13 +85,12 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    pub use crate::entry::answer_pairs::AnswerPairs;
-    pub use crate::entry::calibrate::RatedSamples;
-    pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     #[cfg(feature = "probe")]
-    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
+    #[cfg(feature = "tooling")]
+    pub use crate::entry::tooling::{AnswerPairs, FinishedRun, RatedSamples, finish_run, probe_loaded_suite};
     pub use crate::platform::environment::{names as variable_names, var as variable};
     pub use crate::platform::process::git_variables::remove_git_variables;
     pub use crate::record::model_calls::{

@@ -1,10 +1,8 @@
 //! Entry points of generated tests, programs and the command line.
 
-pub(crate) mod answer_pairs;
 pub(crate) mod calibrate;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;
-pub(crate) mod finish_run;
 pub(crate) mod grader_examples;
 pub(crate) mod long_cases;
 mod missing_features;
@@ -18,6 +16,8 @@ pub(crate) mod run_options;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;
+#[cfg(feature = "tooling")]
+pub(crate) mod tooling;
 
 #[cfg(not(feature = "probe"))]
 mod no_probe {

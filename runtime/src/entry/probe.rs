@@ -8,12 +8,10 @@ use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Case, Suite};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::suite_description::write_about;
 use crate::model::evals::Evals;
-use crate::model::loaded_suite::loaded_suite;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::redaction::{all_secrets, without_secrets};
@@ -114,35 +112,16 @@ pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), 
     Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
 
-/// Probes the cases of a suite that was loaded from files, not compiled into a test program, with its built-in graders. Neither commands
-/// nor judges are run, and nothing is stored.
-///
-/// Each call keeps the suite in memory until the process ends.
-///
-/// # Errors
-///
-/// If a variable is invalid, if the suite cannot be written as JSON, or if the temporary directory cannot be made.
-pub fn probe_loaded_suite(suite: Suite, cases: Vec<Case>, package_root: &Path) -> Result<ProbeRecord, RunError> {
-    let of_suite = |error| RunError::new(RunErrorKind::Suite, "the suite cannot be written as JSON").with_source(error);
-    let suite = loaded_suite(suite, cases, None, package_root).map_err(of_suite)?;
-    let settings = Settings::from_environment()?;
-    let made_up = made_up_suite(Evals::new(suite), settings, AllowedGraders { judges: false, commands: false })?;
-    let probe = SuiteProbe { suite: &made_up, chosen: &|_| true, stored: None, output: None, on_case: &|| () };
-    let record = probe.run();
-    let problems = made_up.end();
-    let record = record.map_err(not_probed)?;
-    match problems.first() {
-        Some(problem) => Err(RunError::records(problem.clone())),
-        None => Ok(record),
-    }
-}
-
-fn made_up_suite(evals: Evals, settings: &Settings, allowed: AllowedGraders) -> Result<MadeUpSuite, RunError> {
+pub(crate) fn made_up_suite(
+    evals: Evals,
+    settings: &Settings,
+    allowed: AllowedGraders,
+) -> Result<MadeUpSuite, RunError> {
     MadeUpSuite::new(evals, settings, allowed)
         .map_err(|error| RunError::records("the temporary directory of the probe cannot be made").with_source(error))
 }
 
-fn not_probed(error: CaseError) -> RunError {
+pub(crate) fn not_probed(error: CaseError) -> RunError {
     RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 

@@ -3,7 +3,6 @@
 
 pub(crate) mod judge_bar;
 pub(crate) mod measurement;
-pub(crate) mod pair_judging;
 
 pub(crate) use self::judge_bar::advise;
 pub(crate) use self::measurement::{Measured, measured, measured_alone, repeat};
