@@ -24,6 +24,10 @@ pub(crate) struct SuiteFacts {
     pub(crate) json_schemas: BTreeSet<Location>,
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
     pub(crate) unicode_patterns: BTreeSet<Location>,
+    /// Where examples are written, each once: they need a feature of evalsuite.
+    pub(crate) examples: BTreeSet<Location>,
+    /// Where the calibration is, which needs the same.
+    pub(crate) calibration: Option<Location>,
 }
 
 /// A judge that a grader names.
@@ -69,6 +73,8 @@ impl SuiteFacts {
             named_judges,
             json_schemas: suite.json_schemas(),
             unicode_patterns: suite.unicode_patterns(),
+            examples: suite.examples(),
+            calibration: suite.calibration.as_ref().map(|calibration| calibration.location.clone()),
         }
     }
 }

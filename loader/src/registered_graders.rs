@@ -127,6 +127,15 @@ pub fn without_unicode_patterns(graders: &BTreeSet<Location>) -> Option<Diagnost
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }
 
+/// An error, for a program without the feature `grader-tests` of evalsuite, about examples and a calibration, which need it.
+pub fn without_grader_tests(examples: &BTreeSet<Location>, calibration: Option<&Location>) -> Option<Diagnostic> {
+    let problem = |what| move |location: &Location| missing_feature(what, "grader-tests").at(location);
+    let calibration = calibration.map(problem("calibrations of judges"));
+    calibration.or_else(|| {
+        examples.iter().map(problem("examples of results")).collect::<Diagnostics>().grouped().into_iter().next()
+    })
+}
+
 /// An error about `what`, for a program without a feature of evalsuite that it needs.
 pub fn missing_feature(what: &str, feature: &str) -> Diagnostic {
     let help = format!("`cargo add evalsuite --features {feature}`, with `--dev` if it is a dev-dependency");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evalsuite_diagnostics::Diagnostics;
 use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
+use evalsuite_schema::{Calibration, Case, Examples, Grader, Location, Requires, Suite};
 
 use super::suite_files::SuiteFiles;
 use crate::cases::requires;
@@ -85,6 +85,19 @@ impl LoadedSuite {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let patterns = all.filter(|grader| unicode_tables::has_pattern_with_tables(grader));
         patterns.map(|grader| grader.location.clone()).collect()
+    }
+
+    /// Where the cases and graders with examples are written, each once: they need a feature of evalsuite.
+    pub fn examples(&self) -> BTreeSet<Location> {
+        let cases = self.cases.iter().map(|loaded| &loaded.case);
+        let of_case = |case: &'_ Arc<Case>| {
+            let graders = case.all_graders().flat_map(Grader::with_members);
+            let graders = graders.map(|grader| &grader.examples);
+            let first =
+                |examples: &Examples| examples.pass.iter().chain(&examples.fail).next().map(|it| it.location.clone());
+            std::iter::once(&case.examples).chain(graders).filter_map(first).collect::<Vec<_>>()
+        };
+        cases.flat_map(of_case).collect()
     }
 
     /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,

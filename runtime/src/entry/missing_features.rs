@@ -48,6 +48,22 @@ macro_rules! __without_cli_agents {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `grader-tests`.
+#[cfg(feature = "grader-tests")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_grader_tests {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `grader-tests`.
+#[cfg(not(feature = "grader-tests"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_grader_tests {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to the agents of a targets file: evalsuite has its feature `cli-agents`.
 #[cfg(feature = "cli-agents")]
 #[doc(hidden)]

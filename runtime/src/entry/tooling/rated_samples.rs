@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Suite};
 
-use crate::entry::calibrate::report;
+use crate::entry::grader_tests::calibrate::report;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
-use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;
 use crate::model::loaded_suite::loaded_suite;
+use crate::run::calibration::CalibrationReport;
 use crate::run::calibration::measured_alone;
 use crate::run::settings::Settings;
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod bounded_grading;
 pub(crate) mod grader_examples;
+pub(crate) mod graders_with_paths;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;
 pub(crate) mod made_up_workspace;
@@ -29,7 +30,6 @@ pub(crate) struct MadeUpResult {
 
 impl MadeUpResult {
     /// Replies of an agent that changed no files.
-    #[cfg(any(test, feature = "probe"))]
     pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
         Self { replies, ..Self::default() }
     }
@@ -64,7 +64,6 @@ impl MadeUpReply {
 
 /// What the graders of a case say about a made-up result.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "probe"), expect(dead_code, reason = "only probes read all of it"))]
 pub(crate) struct GradedResult {
     /// Whether the trial passes; `None` if that depends on graders that were not run.
     pub(crate) passes: Option<bool>,

@@ -3,8 +3,8 @@
 use crate::entry::evals_run::on_thread;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
-use crate::judge::calibration::CalibrationReport;
 use crate::model::evals::Evals;
+use crate::run::calibration::CalibrationReport;
 use crate::run::calibration::{Measured, measured_alone, repeat};
 use crate::run::settings::Settings;
 
