@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::Location;
 use evalsuite_schema::grader::BUILT_IN;
+use evalsuite_schema::sorting::map;
 
 use crate::graders::Replacement;
 use crate::load::GraderUse;
@@ -84,7 +85,7 @@ fn registration(registered: &[String], missing: &BTreeSet<&str>) -> String {
             if folded(&function) == folded(name) { function.clone() } else { format!("\"{name}\" => {function}") };
         (function, element)
     };
-    let elements: BTreeMap<String, String> = missing.iter().map(element).collect();
+    let elements = map(missing.iter().map(element));
     let elements = elements.into_values().collect::<Vec<_>>().join(", ");
     if registered.is_empty() {
         format!("register the graders of the suite: `graders = [{elements}]`")
