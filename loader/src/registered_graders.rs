@@ -116,6 +116,12 @@ pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }
 
+/// An error, for a program without the feature `patterns` of evalsuite, about graders that need it.
+pub fn without_patterns(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
+    let problem = |location: &Location| missing_feature("graders with patterns", "patterns").at(location);
+    graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
 /// An error, for a program without the feature `unicode-patterns` of evalsuite, about graders that need it.
 pub fn without_unicode_patterns(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     let what = "patterns with classes of Unicode (`\\d`, `\\w`, `\\s`, `\\b`, `\\p`), or that ignore case,";

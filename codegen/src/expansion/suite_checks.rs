@@ -23,6 +23,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
         check_names(facts, &suite.module, reports);
         let missing = [
             ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
+            ("__without_patterns", registered_graders::without_patterns(&facts.patterns)),
             ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
         ];
         // A program without tests grades no examples, but its judges are measured.

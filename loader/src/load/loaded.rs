@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evalsuite_diagnostics::Diagnostics;
-use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::grader::{AnswerStep, AskedJudge, GraderConfig};
 use evalsuite_schema::sorting::set;
 use evalsuite_schema::{Calibration, Case, Examples, Grader, Location, Requires, Suite};
 
@@ -79,6 +79,15 @@ impl LoadedSuite {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
         set(json_schemas.map(|grader| grader.location.clone()))
+    }
+
+    /// Where graders with patterns are written, each once: they need a feature of evalsuite.
+    pub fn patterns(&self) -> BTreeSet<Location> {
+        let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
+        let replaces = |step: &AnswerStep| matches!(step, AnswerStep::Replace { .. });
+        let has_pattern =
+            |grader: &&Grader| matches!(grader.config, GraderConfig::Regex(_)) || grader.transform.iter().any(replaces);
+        set(all.filter(has_pattern).map(|grader| grader.location.clone()))
     }
 
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.

@@ -16,6 +16,22 @@ macro_rules! __without_json_schema {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `patterns`.
+#[cfg(feature = "patterns")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_patterns {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `patterns`.
+#[cfg(not(feature = "patterns"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_patterns {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to nothing: evalsuite has its feature `unicode-patterns`.
 #[cfg(feature = "unicode-patterns")]
 #[doc(hidden)]
