@@ -87,9 +87,9 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    #[cfg(feature = "grader-tests")]
-    pub use crate::entry::grader_tests::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::long_cases::LongCases;
+    #[cfg(feature = "probe")]
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     #[cfg(feature = "tooling")]
     pub use crate::entry::tooling::{AnswerPairs, FinishedRun, RatedSamples, finish_run, probe_loaded_suite};

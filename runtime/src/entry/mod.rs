@@ -8,6 +8,8 @@ pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
 pub(crate) mod notices;
+#[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
+pub(crate) mod probe;
 pub(crate) mod reload;
 pub(crate) mod run_error;
 pub(crate) mod run_options;

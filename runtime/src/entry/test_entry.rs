@@ -9,7 +9,7 @@ use evalsuite_schema::decimal::shown_against;
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::{grader_tests, new_cases, notices, reload, suite_check, suite_description};
+use crate::entry::{new_cases, notices, probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::platform::error_chain::chain;
 use crate::platform::notice;
@@ -81,7 +81,7 @@ pub fn check(evals: fn() -> Evals) {
     if let Some(wanted) = new_cases::wanted() {
         return new_cases::run(evals, &wanted);
     }
-    if grader_tests::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
+    if probe::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
         return;
     }
     let evals = Settings::from_environment()
@@ -92,7 +92,7 @@ pub fn check(evals: fn() -> Evals) {
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
     }
-    outcome.problems.extend(grader_tests::findings_of_probe(&evals));
+    outcome.problems.extend(probe::findings_of_probe(&evals));
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }

@@ -13,7 +13,7 @@ pub(crate) mod limits;
 #[cfg(feature = "grader-tests")]
 pub(crate) mod made_up;
 pub(crate) mod plan;
-#[cfg(feature = "grader-tests")]
+#[cfg(feature = "probe")]
 pub(crate) mod probe;
 pub(crate) mod selection;
 pub(crate) mod session;

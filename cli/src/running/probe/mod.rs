@@ -33,7 +33,7 @@ struct ProbedSuites<'r> {
 
 pub(crate) fn run(command: &Probe) -> Result<Exit> {
     let mut build = command.build.clone();
-    build.features.extend(evalsuite_feature(&command.build, "grader-tests")?);
+    build.features.extend(evalsuite_feature(&command.build, "probe")?);
     let checks = build_and_find_checks(&build)?;
     if checks.is_empty() {
         let help =

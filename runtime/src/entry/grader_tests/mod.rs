@@ -1,8 +1,7 @@
-//! Tests of graders and judges, in which no agent is called: examples, calibrations and probes.
+//! Tests of graders and judges, in which no agent is called: examples and calibrations.
 
 pub(crate) mod calibrate;
 mod examples;
-pub(crate) mod probe;
 
 use evalsuite_records::record::ReasonCode;
 
@@ -13,9 +12,7 @@ use crate::model::evals::Evals;
 use crate::platform::notice;
 use crate::platform::redaction::without_secrets;
 use crate::run::calibration::{measured, repeat};
-use crate::run::settings::{ProbeFindings, Settings};
-
-pub(crate) use self::probe::reply_if_asked;
+use crate::run::settings::Settings;
 
 /// Measures the suite's judges as a test.
 ///
@@ -83,20 +80,4 @@ pub fn grader_examples(evals: fn() -> Evals) {
         let (wrong, all) = (report.problems.len(), report.examples);
         fail(format!("evaluation failed: {wrong} of {all} examples of {name}\n{}", report.problems.join("\n")));
     }
-}
-
-/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
-pub(crate) fn findings_of_probe(evals: &Evals) -> Vec<String> {
-    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.into())));
-    if settings.probe == ProbeFindings::Off {
-        return Vec::new();
-    }
-    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    problems.iter().for_each(|problem| notice::say(problem));
-    if settings.probe == ProbeFindings::Deny {
-        return findings;
-    }
-    findings.iter().for_each(|finding| notice::say(finding));
-    Vec::new()
 }

@@ -88,6 +88,7 @@ impl<'a> MadeUpGrading<'a> {
     }
 
     /// Grades a result.
+    #[cfg(feature = "probe")]
     pub(crate) fn grade(&self, result: &MadeUpResult) -> GradedResult {
         self.grade_by(Graders::All, result)
     }

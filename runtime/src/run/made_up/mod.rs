@@ -30,6 +30,7 @@ pub(crate) struct MadeUpResult {
 
 impl MadeUpResult {
     /// Replies of an agent that changed no files.
+    #[cfg(feature = "probe")]
     pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
         Self { replies, ..Self::default() }
     }
@@ -64,6 +65,7 @@ impl MadeUpReply {
 
 /// What the graders of a case say about a made-up result.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "probe"), expect(dead_code, reason = "only probes read all of it"))]
 pub(crate) struct GradedResult {
     /// Whether the trial passes; `None` if that depends on graders that were not run.
     pub(crate) passes: Option<bool>,

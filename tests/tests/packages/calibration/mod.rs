@@ -325,7 +325,7 @@ fn examples_and_calibrations_need_a_feature() {
     package.write(check, "input: Hello\nassertions: [{ type: contains, value: worth }]\n");
     let probe =
         package.cargo(["test", "suite_check"]).env("EVALSUITE_PROBE", "deny").run().fails("there are no probes");
-    probe.says("EVALSUITE_PROBE needs the feature `grader-tests` of evalsuite");
+    probe.says("EVALSUITE_PROBE needs the feature `probe` of evalsuite");
     let asked = package.cargo(["test", "suite_check"]).env("EVALSUITE_PROBE_REQUEST", "{}").run();
-    asked.fails("nobody would reply").says("EVALSUITE_PROBE_REQUEST needs the feature `grader-tests` of evalsuite");
+    asked.fails("nobody would reply").says("EVALSUITE_PROBE_REQUEST needs the feature `probe` of evalsuite");
 }

@@ -11,9 +11,11 @@ use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::suite_description::write_about;
+use crate::entry::test_entry::{fail, setup_error};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::{SuiteLocation, package_directory};
+use crate::platform::notice;
 use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
@@ -21,7 +23,7 @@ use crate::run::case_error::CaseError;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;
-use crate::run::settings::Settings;
+use crate::run::settings::{ProbeFindings, Settings};
 
 /// Environment variable with a [`ProbeRequest`] as JSON.
 ///
@@ -106,8 +108,24 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
     Ok(true)
 }
 
+/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
+pub(crate) fn findings_of_probe(evals: &Evals) -> Vec<String> {
+    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.into())));
+    if settings.probe == ProbeFindings::Off {
+        return Vec::new();
+    }
+    let (findings, problems) = findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    problems.iter().for_each(|problem| notice::say(problem));
+    if settings.probe == ProbeFindings::Deny {
+        return findings;
+    }
+    findings.iter().for_each(|finding| notice::say(finding));
+    Vec::new()
+}
+
 /// The findings about a whole suite, and problems of hooks and files.
-pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
+fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
     let (record, _, problems) = probe(evals, false, &|_| true, &|| ())?;
     Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
