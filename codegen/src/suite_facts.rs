@@ -22,8 +22,14 @@ pub(crate) struct SuiteFacts {
     pub(crate) named_judges: Vec<NamedJudge>,
     /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
     pub(crate) json_schemas: BTreeSet<Location>,
+    /// Where graders with patterns are written, each once: they need a feature of evalsuite.
+    pub(crate) patterns: BTreeSet<Location>,
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
     pub(crate) unicode_patterns: BTreeSet<Location>,
+    /// Where examples are written, each once: they need a feature of evalsuite.
+    pub(crate) examples: BTreeSet<Location>,
+    /// Where the calibration is, which needs the same.
+    pub(crate) calibration: Option<Location>,
 }
 
 /// A judge that a grader names.
@@ -68,7 +74,10 @@ impl SuiteFacts {
             asks_judges,
             named_judges,
             json_schemas: suite.json_schemas(),
+            patterns: suite.patterns(),
             unicode_patterns: suite.unicode_patterns(),
+            examples: suite.examples(),
+            calibration: suite.calibration.as_ref().map(|calibration| calibration.location.clone()),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::Location;
 use evalsuite_schema::grader::BUILT_IN;
+use evalsuite_schema::sorting::map;
 
 use crate::graders::Replacement;
 use crate::load::GraderUse;
@@ -84,7 +85,7 @@ fn registration(registered: &[String], missing: &BTreeSet<&str>) -> String {
             if folded(&function) == folded(name) { function.clone() } else { format!("\"{name}\" => {function}") };
         (function, element)
     };
-    let elements: BTreeMap<String, String> = missing.iter().map(element).collect();
+    let elements = map(missing.iter().map(element));
     let elements = elements.into_values().collect::<Vec<_>>().join(", ");
     if registered.is_empty() {
         format!("register the graders of the suite: `graders = [{elements}]`")
@@ -115,6 +116,12 @@ pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }
 
+/// An error, for a program without the feature `patterns` of evalsuite, about graders that need it.
+pub fn without_patterns(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
+    let problem = |location: &Location| missing_feature("graders with patterns", "patterns").at(location);
+    graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
 /// An error, for a program without the feature `unicode-patterns` of evalsuite, about graders that need it.
 pub fn without_unicode_patterns(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     let what = "patterns with classes of Unicode (`\\d`, `\\w`, `\\s`, `\\b`, `\\p`), or that ignore case,";
@@ -125,6 +132,15 @@ pub fn without_unicode_patterns(graders: &BTreeSet<Location>) -> Option<Diagnost
         problem.help_if(help)
     };
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
+/// An error, for a program without the feature `grader-tests` of evalsuite, about examples and a calibration, which need it.
+pub fn without_grader_tests(examples: &BTreeSet<Location>, calibration: Option<&Location>) -> Option<Diagnostic> {
+    let problem = |what| move |location: &Location| missing_feature(what, "grader-tests").at(location);
+    let calibration = calibration.map(problem("calibrations of judges"));
+    calibration.or_else(|| {
+        examples.iter().map(problem("examples of results")).collect::<Diagnostics>().grouped().into_iter().next()
+    })
 }
 
 /// An error about `what`, for a program without a feature of evalsuite that it needs.

@@ -60,6 +60,7 @@ pub mod repeated_cases;
 
 pub mod probe;
 
+#[cfg(feature = "reports")]
 pub mod run_data;
 
 pub mod summary;

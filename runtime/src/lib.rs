@@ -52,7 +52,6 @@ pub mod schema {
 pub use crate::entry::evals_run::Report;
 pub use crate::entry::run_error::{RunError, RunErrorKind};
 pub use crate::entry::run_options::RunOptions;
-pub use crate::judge::calibration::CalibrationReport;
 pub use crate::model::agent::{Agent, AgentResult, BoundAgent, IntoAgent};
 pub use crate::model::cassette::{Cassette, CassetteError};
 pub use crate::model::command::TrialCommand;
@@ -72,6 +71,9 @@ pub use crate::model::trial::Trial;
 pub use crate::record::trajectory::TrajectoryError;
 pub use crate::run::case_report::CaseReport;
 
+#[cfg(feature = "grader-tests")]
+pub use crate::run::calibration::CalibrationReport;
+
 #[cfg(feature = "cli-agents")]
 pub use crate::agents::command::CliAgents;
 
@@ -85,13 +87,12 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    pub use crate::entry::answer_pairs::AnswerPairs;
-    pub use crate::entry::calibrate::RatedSamples;
-    pub use crate::entry::finish_run::{FinishedRun, finish_run};
     pub use crate::entry::long_cases::LongCases;
     #[cfg(feature = "probe")]
-    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest, probe_loaded_suite};
+    pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
+    #[cfg(feature = "tooling")]
+    pub use crate::entry::tooling::{AnswerPairs, FinishedRun, RatedSamples, finish_run, probe_loaded_suite};
     pub use crate::platform::environment::{names as variable_names, var as variable};
     pub use crate::platform::process::git_variables::remove_git_variables;
     pub use crate::record::model_calls::{
@@ -104,9 +105,8 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::entry::test_entry::{
-        calibration as judge_calibration, case as run_case, check as suite_check, examples as grader_examples,
-    };
+    pub use crate::entry::grader_tests::{grader_examples, judge_calibration};
+    pub use crate::entry::test_entry::{case as run_case, check as suite_check};
     pub use crate::grade::standalone::{
         AgentWork, EndedTrial, GradableEvidence, end_case, end_conversation, end_trial,
     };

@@ -14,6 +14,9 @@ pub(super) fn write(arguments: &NewCalibration) -> Result<()> {
     let mut changes = Changes::new(&package.root);
     // Samples of their own: which cases have a judge is the suite's business.
     changes.create(suite.path.join("calibration.yaml"), include_str!("../../assets/new/calibration.yaml"));
+    let mut manifest = package.manifest;
+    manifest.add_feature("grader-tests");
+    manifest.write(&mut changes);
     changes.write(arguments.force)?;
     writeln!(stdout(), "\n`cargo evalsuite calibrate {}` measures the judge of the environment.", suite.entry)?;
     Ok(())

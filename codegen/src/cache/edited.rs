@@ -13,6 +13,7 @@ use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
 use evalsuite_schema::Case;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
+use evalsuite_schema::sorting::set;
 
 use super::file_stamps::{FileStamps, Line, StampKind};
 use super::stored_suite::{OwnFile, StoredSuite, graders};
@@ -124,7 +125,7 @@ impl Changes {
             return None;
         }
         if !changes.directories.is_empty() {
-            let known: BTreeSet<&Path> = lines.iter().map(|line| Path::new(line.path)).collect();
+            let known = set(lines.iter().map(|line| Path::new(line.path)));
             let mut directories = changes.directories.iter();
             directories.all(|directory| has_no_new_names(Path::new(directory), &known)).then_some(())?;
         }

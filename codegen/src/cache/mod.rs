@@ -95,12 +95,12 @@ impl<'c> Cache<'c> {
         let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started)?;
         let archive = format!("{}.embedded", self.name);
         let archived = |files| Embedded { files, ..Embedded::default() }.into_archive(&self.location.out_dir, &archive);
-        let graders: BTreeSet<&String> = loaded.user_graders.iter().map(|grader| &grader.name).collect();
+        let graders: BTreeSet<&str> = loaded.user_graders.iter().map(|grader| grader.name.as_str()).collect();
         let record = SuiteRecord {
             key: self.key.clone(),
             module: suite.module.clone(),
             facts: SuiteFacts::new(suite),
-            graders: graders.into_iter().cloned().collect(),
+            graders: graders.into_iter().map(str::to_owned).collect(),
             warnings,
             noted: edited::places(loaded.diagnostics.iter()),
             embedded: contents.map(archived).transpose().ok()?,

@@ -9,6 +9,7 @@ use std::{fs, io};
 use evalsuite_discovery::with_slashes;
 use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
 use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::sort_by;
 use walkdir::WalkDir;
 
 use super::references::{Need, Reference};
@@ -96,7 +97,7 @@ impl Contents {
     pub(super) fn largest(&self) -> impl Iterator<Item = (&Path, u64)> {
         let least = (self.bytes() / 20).max(1);
         let mut entries: Vec<&ContentEntry> = self.entries.values().filter(|entry| entry.size >= least).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.size));
+        sort_by(&mut entries, |one, other| other.size.cmp(&one.size));
         entries.into_iter().take(3).map(|entry| (entry.source.as_path(), entry.size))
     }
 

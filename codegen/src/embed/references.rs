@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use evalsuite_schema::PathRef;
+use evalsuite_schema::sorting::set;
 
 /// A path and what is needed of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +27,7 @@ const START: &str = "{\"written\":";
 
 /// Every path in texts that hold a suite and its cases as JSON.
 pub(super) fn of(texts: &[impl AsRef<str>]) -> BTreeSet<Reference> {
-    texts.iter().flat_map(|text| in_text(text.as_ref())).collect()
+    set(texts.iter().flat_map(|text| in_text(text.as_ref())))
 }
 
 /// Searching the text takes a fraction of what decoding it again would.

@@ -1,5 +1,6 @@
 //! The second phase: the binding checked against what the suite says.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use evalsuite_diagnostics::SourceRange;
@@ -22,10 +23,14 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
         check_names(facts, &suite.module, reports);
         let missing = [
             ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
+            ("__without_patterns", registered_graders::without_patterns(&facts.patterns)),
             ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
         ];
-        for (feature, problem) in missing {
-            let problem = problem.filter(|_| binding.has_tests());
+        // A program without tests grades no examples, but its judges are measured.
+        let examples = if binding.has_tests() { &facts.examples } else { &BTreeSet::new() };
+        let grader_tests = registered_graders::without_grader_tests(examples, facts.calibration.as_ref());
+        let missing = missing.map(|(feature, problem)| (feature, problem.filter(|_| binding.has_tests())));
+        for (feature, problem) in missing.into_iter().chain([("__without_grader_tests", grader_tests)]) {
             let problem = problem.map(|problem| (feature, Problem::diagnostic(binding.span(), problem)));
             suite.code.feature_errors.extend(problem);
         }

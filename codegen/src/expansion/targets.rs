@@ -72,8 +72,8 @@ pub(super) fn undefined_in_file(
     let by_command = facts.targets.iter().filter(|(target, _)| !own.contains(target)).map(|(_, entry)| entry);
     // An entry named by a variable is known when the tests run.
     let literal = by_command.filter(|entry| !Syntax::Variable.is_in(entry));
-    let undefined: BTreeSet<&String> = literal.filter(|entry| !defined.contains(&entry.as_str())).collect();
-    let warning = |entry: &String| {
+    let undefined: BTreeSet<&str> = literal.map(String::as_str).filter(|entry| !defined.contains(entry)).collect();
+    let warning = |entry: &str| {
         Diagnostic::new(Code::UndefinedTarget, format!("target `{entry}` of the suite is not defined"))
             .at(place.clone())
             .help(suggest::did_you_mean_or_known(entry, &defined))

@@ -3,6 +3,7 @@
 mod suite_texts;
 
 use evalsuite_loader::{LoadedSuite, Test};
+use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Calibration, Location};
 
 pub(crate) use suite_texts::{SuiteTexts, case_line, files, json_of};
@@ -128,7 +129,7 @@ fn push_tests(out: &mut String, suite: &LoadedSuite) {
         .filter_map(|(index, test)| test.path.split_last().map(|(function, folders)| (folders, function, index)))
         .collect();
     // Stable: within a folder tests stay in the order of the suite.
-    tests.sort_by(|a, b| a.0.cmp(b.0));
+    sort_by(&mut tests, |a, b| a.0.cmp(b.0));
     let mut open: &[String] = &[];
     for (folders, function, index) in tests {
         if folders != open {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::sorting::map;
 use evalsuite_schema::{Content, ContentPart, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, in_place_of};
@@ -249,7 +250,7 @@ fn shell_variables(text: &str) -> BTreeMap<&str, &str> {
         let length = text.len() - rest.len() - start + usize::from(in_braces);
         (!is_code && is_name && is_whole).then(|| (&text[start..start + length], name))
     });
-    found.collect()
+    map(found)
 }
 
 fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {

@@ -1,14 +1,18 @@
 //! Reads mappings key by key, and single values: every problem is reported, and reading continues.
 
 pub(crate) mod command;
+#[cfg_attr(not(feature = "patterns"), path = "without_patterns/constant_pattern.rs")]
 pub(crate) mod constant_pattern;
 pub(crate) mod id;
 mod misplaced;
 pub(crate) mod paths;
+#[cfg_attr(not(feature = "patterns"), path = "without_patterns/pattern.rs")]
 pub(crate) mod pattern;
+#[cfg(feature = "patterns")]
 mod pattern_error;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
+#[cfg_attr(not(feature = "patterns"), path = "without_patterns/unicode_tables.rs")]
 pub(crate) mod unicode_tables;
 mod values;
 pub(crate) mod vars;

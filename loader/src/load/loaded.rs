@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evalsuite_diagnostics::Diagnostics;
-use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
+use evalsuite_schema::grader::{AnswerStep, AskedJudge, GraderConfig};
+use evalsuite_schema::sorting::set;
+use evalsuite_schema::{Calibration, Case, Examples, Grader, Location, Requires, Suite};
 
 use super::suite_files::SuiteFiles;
 use crate::cases::requires;
@@ -77,14 +78,36 @@ impl LoadedSuite {
     pub fn json_schemas(&self) -> BTreeSet<Location> {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
-        json_schemas.map(|grader| grader.location.clone()).collect()
+        set(json_schemas.map(|grader| grader.location.clone()))
+    }
+
+    /// Where graders with patterns are written, each once: they need a feature of evalsuite.
+    pub fn patterns(&self) -> BTreeSet<Location> {
+        let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
+        let replaces = |step: &AnswerStep| matches!(step, AnswerStep::Replace { .. });
+        let has_pattern =
+            |grader: &&Grader| matches!(grader.config, GraderConfig::Regex(_)) || grader.transform.iter().any(replaces);
+        set(all.filter(has_pattern).map(|grader| grader.location.clone()))
     }
 
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
     pub fn unicode_patterns(&self) -> BTreeSet<Location> {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let patterns = all.filter(|grader| unicode_tables::has_pattern_with_tables(grader));
-        patterns.map(|grader| grader.location.clone()).collect()
+        set(patterns.map(|grader| grader.location.clone()))
+    }
+
+    /// Where the cases and graders with examples are written, each once: they need a feature of evalsuite.
+    pub fn examples(&self) -> BTreeSet<Location> {
+        let cases = self.cases.iter().map(|loaded| &loaded.case);
+        let of_case = |case: &'_ Arc<Case>| {
+            let graders = case.all_graders().flat_map(Grader::with_members);
+            let graders = graders.map(|grader| &grader.examples);
+            let first =
+                |examples: &Examples| examples.pass.iter().chain(&examples.fail).next().map(|it| it.location.clone());
+            std::iter::once(&case.examples).chain(graders).filter_map(first).collect::<Vec<_>>()
+        };
+        set(cases.flat_map(of_case))
     }
 
     /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use evalsuite_schema::digest::hexadecimal;
 use evalsuite_schema::line_breaks::digest_of_file;
+use evalsuite_schema::sorting::map;
 use hmac_sha256::Hash;
 
 use super::LoadedPart;
@@ -17,7 +18,7 @@ pub type SuiteFiles = BTreeMap<String, [u8; 32]>;
 
 /// All files that were read.
 pub(super) fn read(files: &Files, roots: &Roots) -> SuiteFiles {
-    files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))).collect()
+    map(files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))))
 }
 
 /// The digest of a suite with these files: SHA-256 in hexadecimal.

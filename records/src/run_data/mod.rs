@@ -1,16 +1,13 @@
 //! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
 //! still running.
 
-#[cfg(feature = "reports")]
 mod history;
 mod lost_case;
 mod read_case;
-#[cfg(feature = "reports")]
 mod read_run;
 mod read_suite;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "reports")]
 mod trial_files;
 
 use std::collections::BTreeSet;
@@ -22,7 +19,6 @@ use crate::run_directory::CaseDirectoryName;
 
 pub use self::read_suite::{read_record, suites_of};
 
-#[cfg(feature = "reports")]
 pub use self::{
     history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent},
     read_run::{RunData, SuiteNames},

@@ -1,5 +1,6 @@
 //! Aggregates of the cases of a run.
 
+#[cfg(feature = "reports")]
 mod summary_of_run;
 mod summary_text;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::record::{
 };
 use crate::statistics::{self, pass_at_k, pass_hat_k};
 
+#[cfg(feature = "reports")]
 pub use self::summary_of_run::summarize_run;
 pub use self::summary_text::SummaryText;
 pub use self::text_table::TextTable;

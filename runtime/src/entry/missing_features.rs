@@ -16,6 +16,22 @@ macro_rules! __without_json_schema {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `patterns`.
+#[cfg(feature = "patterns")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_patterns {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `patterns`.
+#[cfg(not(feature = "patterns"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_patterns {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to nothing: evalsuite has its feature `unicode-patterns`.
 #[cfg(feature = "unicode-patterns")]
 #[doc(hidden)]
@@ -45,6 +61,22 @@ macro_rules! __without_cli_agents {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __without_cli_agents {
+    ($($error:tt)*) => { $($error)* };
+}
+
+/// Expands to nothing: evalsuite has its feature `grader-tests`.
+#[cfg(feature = "grader-tests")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_grader_tests {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `grader-tests`.
+#[cfg(not(feature = "grader-tests"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_grader_tests {
     ($($error:tt)*) => { $($error)* };
 }
 

@@ -1,16 +1,14 @@
 //! Entry points of generated tests, programs and the command line.
 
-pub(crate) mod answer_pairs;
-pub(crate) mod calibrate;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;
-pub(crate) mod finish_run;
-pub(crate) mod grader_examples;
+#[cfg_attr(not(feature = "grader-tests"), path = "no_grader_tests.rs")]
+pub(crate) mod grader_tests;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
 pub(crate) mod notices;
-#[cfg(feature = "probe")]
+#[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
 pub(crate) mod probe;
 pub(crate) mod reload;
 pub(crate) mod run_error;
@@ -18,23 +16,5 @@ pub(crate) mod run_options;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;
-
-#[cfg(not(feature = "probe"))]
-mod no_probe {
-    //! Without the feature there are no probes.
-
-    use evalsuite_diagnostics::Diagnostic;
-
-    use super::run_error::RunError;
-    use crate::model::evals::Evals;
-
-    /// `cargo evalsuite probe`, which asks for a reply, enables the feature.
-    pub(super) fn reply_if_asked(_: &Evals) -> Result<bool, RunError> {
-        Ok(false)
-    }
-
-    pub(super) fn findings(_: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
-        let message = "EVALSUITE_PROBE needs the feature `probe` of evalsuite: `cargo test --features evalsuite/probe`";
-        Err(RunError::setting(message))
-    }
-}
+#[cfg(feature = "tooling")]
+pub(crate) mod tooling;

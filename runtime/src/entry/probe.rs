@@ -8,14 +8,14 @@ use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Case, Suite};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::suite_description::write_about;
+use crate::entry::test_entry::{fail, setup_error};
 use crate::model::evals::Evals;
-use crate::model::loaded_suite::loaded_suite;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::{SuiteLocation, package_directory};
+use crate::platform::notice;
 use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
@@ -23,7 +23,7 @@ use crate::run::case_error::CaseError;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;
-use crate::run::settings::Settings;
+use crate::run::settings::{ProbeFindings, Settings};
 
 /// Environment variable with a [`ProbeRequest`] as JSON.
 ///
@@ -108,41 +108,38 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
     Ok(true)
 }
 
+/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
+pub(crate) fn findings_of_probe(evals: &Evals) -> Vec<String> {
+    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.into())));
+    if settings.probe == ProbeFindings::Off {
+        return Vec::new();
+    }
+    let (findings, problems) = findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    problems.iter().for_each(|problem| notice::say(problem));
+    if settings.probe == ProbeFindings::Deny {
+        return findings;
+    }
+    findings.iter().for_each(|finding| notice::say(finding));
+    Vec::new()
+}
+
 /// The findings about a whole suite, and problems of hooks and files.
-pub(crate) fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
+fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
     let (record, _, problems) = probe(evals, false, &|_| true, &|| ())?;
     Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
 
-/// Probes the cases of a suite that was loaded from files, not compiled into a test program, with its built-in graders. Neither commands
-/// nor judges are run, and nothing is stored.
-///
-/// Each call keeps the suite in memory until the process ends.
-///
-/// # Errors
-///
-/// If a variable is invalid, if the suite cannot be written as JSON, or if the temporary directory cannot be made.
-pub fn probe_loaded_suite(suite: Suite, cases: Vec<Case>, package_root: &Path) -> Result<ProbeRecord, RunError> {
-    let of_suite = |error| RunError::new(RunErrorKind::Suite, "the suite cannot be written as JSON").with_source(error);
-    let suite = loaded_suite(suite, cases, None, package_root).map_err(of_suite)?;
-    let settings = Settings::from_environment()?;
-    let made_up = made_up_suite(Evals::new(suite), settings, AllowedGraders { judges: false, commands: false })?;
-    let probe = SuiteProbe { suite: &made_up, chosen: &|_| true, stored: None, output: None, on_case: &|| () };
-    let record = probe.run();
-    let problems = made_up.end();
-    let record = record.map_err(not_probed)?;
-    match problems.first() {
-        Some(problem) => Err(RunError::records(problem.clone())),
-        None => Ok(record),
-    }
-}
-
-fn made_up_suite(evals: Evals, settings: &Settings, allowed: AllowedGraders) -> Result<MadeUpSuite, RunError> {
+pub(crate) fn made_up_suite(
+    evals: Evals,
+    settings: &Settings,
+    allowed: AllowedGraders,
+) -> Result<MadeUpSuite, RunError> {
     MadeUpSuite::new(evals, settings, allowed)
         .map_err(|error| RunError::records("the temporary directory of the probe cannot be made").with_source(error))
 }
 
-fn not_probed(error: CaseError) -> RunError {
+pub(crate) fn not_probed(error: CaseError) -> RunError {
     RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 

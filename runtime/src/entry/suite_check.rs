@@ -8,6 +8,7 @@ use std::path::Path;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, counted};
 use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
+use evalsuite_schema::sorting::{map, set};
 use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;
@@ -107,8 +108,7 @@ fn compare_checkouts(suite: &EvalSuite, places: &SuiteLocation, findings: &mut F
         return;
     }
     let (then, now) = (digests(&built_from), digests(&here));
-    let differ: BTreeSet<&String> =
-        then.keys().chain(now.keys()).filter(|name| then.get(*name) != now.get(*name)).collect();
+    let differ: BTreeSet<&String> = set(then.keys().chain(now.keys()).filter(|name| then.get(*name) != now.get(*name)));
     let Some(first) = differ.first() else { return };
     let more =
         if differ.len() > 1 { format!(" and {}", counted(differ.len() - 1, "other file")) } else { String::new() };
@@ -128,7 +128,7 @@ fn digests(directory: &Path) -> BTreeMap<String, String> {
         let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
         (found.name(), digest.unwrap_or_else(|error| error.to_string()))
     };
-    files.map(digest).collect()
+    map(files.map(digest))
 }
 
 /// The path of a file relative to the suite, or the whole path of one outside of it, however it is written: a pattern may lead out of the

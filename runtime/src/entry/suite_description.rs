@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::SuiteId;
 use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::map;
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
@@ -121,7 +122,7 @@ pub(crate) fn write(evals: &Evals) -> Result<(), RunError> {
             own_target: case.target.clone(),
             trials: case.trials.count,
             correlated: case.trials.correlated,
-            metadata: case.metadata.iter().map(|(key, value)| (key.clone(), value.to_string())).collect(),
+            metadata: map(case.metadata.iter().map(|(key, value)| (key.clone(), value.to_string()))),
         });
     }
     let named = environment::var_os("EVALSUITE_CASSETTES").filter(|directory| !directory.is_empty());

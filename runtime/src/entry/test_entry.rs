@@ -4,26 +4,21 @@ use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_records::record::{CaseRecord, Expectation, ReasonCode, Status};
+use evalsuite_records::record::{CaseRecord, Expectation, Status};
 use evalsuite_schema::decimal::shown_against;
 
 use crate::entry::long_cases::LongCases;
-#[cfg(not(feature = "probe"))]
-use crate::entry::no_probe as probe;
-#[cfg(feature = "probe")]
-use crate::entry::probe;
 use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::{grader_examples, new_cases, notices, reload, suite_check, suite_description};
+use crate::entry::{new_cases, notices, probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::platform::error_chain::chain;
 use crate::platform::notice;
 use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
-use crate::run::calibration;
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::SessionTest;
-use crate::run::settings::{ProbeFindings, Settings};
+use crate::run::settings::Settings;
 
 /// Runs one case as a test.
 ///
@@ -73,74 +68,6 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     Ok(report)
 }
 
-/// Measures the suite's judges as a test.
-///
-/// # Panics
-///
-/// If they agree less with people than the suite requires, or cannot be measured.
-pub fn calibration(evals: fn() -> Evals) {
-    if suite_description::is_wanted() {
-        return;
-    }
-    let evals = evals();
-    let name = evals.suite().name;
-    let measure = || -> Result<_, RunError> {
-        let settings = Settings::from_environment()?;
-        let run = settings.run_of_tests(evals.suite())?;
-        let evals = reload::whole_suite(evals.clone(), settings)?;
-        let measured = calibration::measured(&evals, settings, &run, &calibration::repeat(&evals))?;
-        Ok((measured, evals.suite(), settings, run))
-    };
-    let (measured, suite, settings, run) = measure().unwrap_or_else(|error| fail(setup_error(&error)));
-    match measured {
-        None => fail(evaluation_error("select/unsupported", format!("suite `{name}` has no calibration"))),
-        Some(Err(reason)) if !settings.require => {
-            notices::show_skip(&format!("judge calibration of {name}"), &reason, suite, settings, &run);
-        }
-        Some(Err(reason)) => fail(evaluation_error(
-            &format!("{}/{}", reason.stage.as_str(), ReasonCode::Required.as_str()),
-            format!(
-                "judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{}",
-                reason.message,
-                reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default(),
-            ),
-        )),
-        Some(Ok(report)) if !report.is_measured() => {
-            let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);
-            fail(evaluation_error(&format!("grading/{}", code.as_str()), report))
-        }
-        Some(Ok(report)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
-        Some(Ok(report)) => {
-            println!("{}", without_secrets(&report.to_string()));
-            notice::say(&format!("CALIBRATED {name}: {}", report.line()));
-        }
-    }
-}
-
-/// Grades the examples of the suite as a test.
-///
-/// # Panics
-///
-/// If one has the wrong verdict, or cannot be graded.
-pub fn examples(evals: fn() -> Evals) {
-    if suite_description::is_wanted() {
-        return;
-    }
-    let evals = evals();
-    let name = evals.suite().name;
-    let report = Settings::from_environment()
-        .map_err(RunError::from)
-        .and_then(|settings| grader_examples::run(evals, settings))
-        .unwrap_or_else(|error| fail(setup_error(&error)));
-    for reason in &report.skipped {
-        notice::say(&format!("SKIPPED {reason}"));
-    }
-    if !report.problems.is_empty() {
-        let (wrong, all) = (report.problems.len(), report.examples);
-        fail(format!("evaluation failed: {wrong} of {all} examples of {name}\n{}", report.problems.join("\n")));
-    }
-}
-
 /// Checks as a test whether the compiled suite is up to date, and whether graders accept their configs.
 ///
 /// # Panics
@@ -165,26 +92,10 @@ pub fn check(evals: fn() -> Evals) {
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
     }
-    outcome.problems.extend(findings_of_probe(&evals));
+    outcome.problems.extend(probe::findings_of_probe(&evals));
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }
-}
-
-/// The findings of a probe that fail the test; `EVALSUITE_PROBE=warn` prints them instead.
-fn findings_of_probe(evals: &Evals) -> Vec<String> {
-    let settings = Settings::from_environment().unwrap_or_else(|error| fail(setup_error(&error.into())));
-    if settings.probe == ProbeFindings::Off {
-        return Vec::new();
-    }
-    let (findings, problems) = probe::findings(evals).unwrap_or_else(|error| fail(setup_error(&error)));
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    problems.iter().for_each(|problem| notice::say(problem));
-    if settings.probe == ProbeFindings::Deny {
-        return findings;
-    }
-    findings.iter().for_each(|finding| notice::say(finding));
-    Vec::new()
 }
 
 /// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows
@@ -260,11 +171,11 @@ fn passed_line(report: &CaseReport) -> String {
 }
 
 /// An error with its sources on one line.
-fn with_sources(error: &RunError) -> String {
+pub(crate) fn with_sources(error: &RunError) -> String {
     chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-fn setup_error(error: &RunError) -> String {
+pub(crate) fn setup_error(error: &RunError) -> String {
     let place = match error.kind() {
         RunErrorKind::InvalidSetting => "setup/invalid_setting",
         _ => "setup",
@@ -272,12 +183,12 @@ fn setup_error(error: &RunError) -> String {
     evaluation_error(place, with_sources(error))
 }
 
-fn evaluation_error(place: &str, message: impl std::fmt::Display) -> String {
+pub(crate) fn evaluation_error(place: &str, message: impl std::fmt::Display) -> String {
     format!("evaluation error ({place}): {message}")
 }
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
-fn fail(text: String) -> ! {
+pub(crate) fn fail(text: String) -> ! {
     let text = without_secrets(&text).into_owned();
     eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))

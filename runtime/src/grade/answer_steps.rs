@@ -1,9 +1,7 @@
 //! `transform` of a grader: what it sees in place of the answer.
 
-use std::borrow::Cow;
-
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::{AnswerStep, Regex};
+use evalsuite_schema::grader::AnswerStep;
 use evalsuite_schema::white_space::trim;
 
 use crate::grade::regex;
@@ -24,7 +22,7 @@ pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText
         AnswerStep::Lowercase => Ok(text.to_lowercase()),
         AnswerStep::Uppercase => Ok(text.to_uppercase()),
         AnswerStep::Json(path) => json(path, &text).map_err(NoText::Unfit),
-        AnswerStep::Replace { replace, with } => replaced(replace, with, &text).map_err(NoText::BrokenStep),
+        AnswerStep::Replace { replace, with } => regex::replaced(replace, with, &text).map_err(NoText::BrokenStep),
         other => Err(NoText::BrokenStep(format!("the step {other:?} is not known"))),
     })
 }
@@ -44,13 +42,6 @@ fn json(path: &str, text: &str) -> Result<String, String> {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(other) => Ok(other.to_string()),
     }
-}
-
-fn replaced(pattern: &str, with: &str, text: &str) -> Result<String, String> {
-    let pattern = regex::compiled(&Regex { value: pattern.to_owned(), flags: String::new() })
-        .map_err(|error| format!("the pattern of `replace` does not compile: {error}"))?;
-    let replaced = pattern.try_replacen(text, 0, with).map(Cow::into_owned);
-    replaced.map_err(|error| format!("the pattern of `replace` cannot be matched: {error}"))
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub(crate) mod letter_case;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 pub(crate) mod number_format;
+#[cfg_attr(not(feature = "patterns"), path = "no_regex.rs")]
 pub(crate) mod regex;
 pub(crate) mod reported_work;
 pub(crate) mod scoring;

@@ -1,5 +1,6 @@
 //! The `regex` grader: the answer matches a pattern.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_records::record::Assertion;
@@ -22,11 +23,19 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Result<Score, String> {
     Ok(Score::from_assertions([assertion]))
 }
 
+/// The text with every match of the pattern replaced.
+pub(super) fn replaced(pattern: &str, with: &str, text: &str) -> Result<String, String> {
+    let pattern = compiled(&Regex { value: pattern.to_owned(), flags: String::new() })
+        .map_err(|error| format!("the pattern of `replace` does not compile: {error}"))?;
+    let replaced = pattern.try_replacen(text, 0, with).map(Cow::into_owned);
+    replaced.map_err(|error| format!("the pattern of `replace` cannot be matched: {error}"))
+}
+
 /// Patterns that are kept: what trials share. A suite may have one of its own for every case, and each takes some kilobytes.
 const MAX_KEPT: usize = 64;
 
 /// The pattern, compiled once for all trials of this process, as long as not too many others come between.
-pub(super) fn compiled(config: &Regex) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
+fn compiled(config: &Regex) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
     static KEPT: Mutex<Vec<(Regex, Arc<fancy_regex::Regex>)>> = Mutex::new(Vec::new());
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let known = kept().iter().find(|(known, _)| known == config).map(|(_, pattern)| Arc::clone(pattern));

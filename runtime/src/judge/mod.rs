@@ -1,6 +1,5 @@
-//! Selection and calls of judges: prompts, replies, votes, services, commands, and calibration.
+//! Selection and calls of judges: prompts, replies, votes, services and commands.
 
-pub(crate) mod calibration;
 pub(crate) mod command_judge;
 pub(crate) mod contradiction;
 #[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]

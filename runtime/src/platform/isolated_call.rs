@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -21,6 +22,9 @@ pub(crate) enum Ended<T> {
 
 /// Time for a cancelled call to drop its future before its thread is abandoned.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// What is said of a thread that ended without its work.
+const WITHOUT_RESULT: &str = "the thread ended without a result";
 
 /// Stack of a call in bytes, as large as that of a program's main thread on Linux and macOS: code of users runs there in production.
 const STACK: usize = 8 * 1024 * 1024;
@@ -43,6 +47,30 @@ pub(crate) fn call_within<T: Send + 'static>(
     stop: impl FnOnce(),
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Ended<T>> {
+    let returned = Arc::new(Mutex::new(None));
+    let result = Arc::clone(&returned);
+    let work = move || {
+        let value = work();
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    };
+    Ok(match run_within(limit, cancel, cooperative, Box::new(stop), Box::new(work))? {
+        Ended::Returned(()) => match returned.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(value) => Ended::Returned(value),
+            None => Ended::Panicked(WITHOUT_RESULT.to_owned()),
+        },
+        Ended::Panicked(message) => Ended::Panicked(message),
+        Ended::TimedOut => Ended::TimedOut,
+    })
+}
+
+/// [`call_within`] for any type of result, so that threads and channels are compiled once.
+fn run_within(
+    limit: Duration,
+    cancel: &Cancel,
+    cooperative: bool,
+    stop: Box<dyn FnOnce() + '_>,
+    work: Box<dyn FnOnce() + Send>,
+) -> io::Result<Ended<()>> {
     let (sender, receiver) = sync_channel(1);
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     thread::Builder::new().name(name).stack_size(stack_size()).spawn(move || {
@@ -53,9 +81,9 @@ pub(crate) fn call_within<T: Send + 'static>(
         let _ = sender.send(result);
     })?;
     match receiver.recv_timeout(limit) {
-        Ok(Ok(value)) => Ok(Ended::Returned(value)),
+        Ok(Ok(())) => Ok(Ended::Returned(())),
         Ok(Err(payload)) => Ok(Ended::Panicked(middle_out(&panic_message(&*payload), LONGEST).into_owned())),
-        Err(RecvTimeoutError::Disconnected) => Ok(Ended::Panicked("the thread ended without a result".to_owned())),
+        Err(RecvTimeoutError::Disconnected) => Ok(Ended::Panicked(WITHOUT_RESULT.to_owned())),
         Err(RecvTimeoutError::Timeout) => {
             cancel.request();
             stop();

@@ -12,20 +12,27 @@ pub(crate) fn map_on_threads<T: Sync, R: Send>(
 ) -> Vec<R> {
     let most = most.map(|most| most as usize);
     let threads = most.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let next = AtomicUsize::new(0);
     let results = Mutex::new(items.iter().map(|_| None).collect::<Vec<_>>());
+    each_on_threads(items.len(), threads, &|index| {
+        let result = work(&items[index]);
+        results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
+
+/// Does the work for each index below `count`. Compiled once, for any type of items.
+fn each_on_threads(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
     let run = || {
-        for index in iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst)).take_while(|next| *next < items.len()) {
-            let result = work(&items[index]);
-            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+        for index in iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst)).take_while(|next| *next < count) {
+            work(index);
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads.min(items.len()) {
+        for _ in 1..threads.min(count) {
             // Where a thread cannot be started, the others do its work.
             let _ = thread::Builder::new().name("evalsuite".to_owned()).spawn_scoped(scope, run);
         }
         run();
     });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }

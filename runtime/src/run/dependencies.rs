@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::OnDependencyFailure;
+use evalsuite_schema::sorting::map;
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
@@ -54,7 +55,7 @@ pub(crate) fn run_dependencies(
         let message = format!("case `{id}`, which it depends on, {ended}");
         Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, message)
     });
-    plan.dependencies = Arc::new(found.into_iter().collect());
+    plan.dependencies = Arc::new(map(found));
     Ok(unmet.and_then(|reason| match plan.case.on_dependency_failure {
         OnDependencyFailure::Skip => Some((Status::Skipped, reason)),
         OnDependencyFailure::Fail => Some((Status::Failed, reason)),

@@ -1,6 +1,7 @@
 //! A run: settings, selection, dependencies, hooks, limits, and trials in phases. The order of the modules is in
 //! `tests/tests/layers`.
 
+#[cfg_attr(not(feature = "grader-tests"), path = "no_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod case;
 pub(crate) mod case_error;
@@ -9,6 +10,7 @@ pub(crate) mod case_setup;
 pub(crate) mod dependencies;
 pub(crate) mod hooks;
 pub(crate) mod limits;
+#[cfg(feature = "grader-tests")]
 pub(crate) mod made_up;
 pub(crate) mod plan;
 #[cfg(feature = "probe")]

@@ -131,6 +131,7 @@ impl Settings {
     }
 
     /// The mode in which judges are asked where no agent is called: regrading applies to agents.
+    #[cfg(feature = "grader-tests")]
     pub(crate) fn judge_mode(&self) -> Mode {
         match self.mode {
             Mode::Regrade => Mode::Live,

@@ -103,6 +103,7 @@ impl ReplayableChanges {
     }
 
     /// Files with their new texts; those without one are removed.
+    #[cfg(feature = "grader-tests")]
     pub(crate) fn of_texts(files: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
         let mut changes = Self::default();
         for (path, text) in files {

@@ -30,7 +30,10 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "runtime/src/run", order: RUN },
     FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
     FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
-    FloorPlan { folder: "runtime/src/run/case", order: &["earlier_records", "kept_trials", "case_record", "reuse"] },
+    FloorPlan {
+        folder: "runtime/src/run/case",
+        order: &["earlier_records", "replaced_records", "kept_trials", "case_record", "reuse"],
+    },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "discovery/src", order: DISCOVERY },
     FloorPlan { folder: "convert/src", order: CONVERT },

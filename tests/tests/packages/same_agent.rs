@@ -140,6 +140,34 @@ fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
         .says("need the feature `unicode-patterns` of evalsuite");
 }
 
+#[test]
+fn suites_without_patterns_need_no_engine_for_them() {
+    let package = Package::new("without_patterns");
+    let manifest = Package::manifest("without_patterns")
+        .replace("runtime\" }", "runtime\", default-features = false, features = [\"macros\"] }");
+    let case = |assertion: &str| format!("tests:\n  - {{ id: word, input: hello, assertions: [{assertion}] }}\n");
+    package
+        .write("Cargo.toml", &format!("{manifest}\n[workspace]\n"))
+        .write("src/lib.rs", "")
+        .write("suites/words/EVAL.yaml", &case("{ type: icontains, value: HELLO }"))
+        .write(
+            "tests/evals.rs",
+            "fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {\n    \
+             Ok(trial.prompt().to_owned())\n}\n\nevalsuite::include_eval_suite!(\"suites/words\", agent = agent);\n",
+        );
+    package.cargo(["test"]).run().succeeds("the case passes").says("words::word ... ok");
+    let tree = package.cargo(["tree", "-e", "normal,build"]).run().succeeds("cargo lists dependencies");
+    assert!(!tree.stdout.contains("regex"), "{}", tree.stdout);
+    for assertion in
+        ["{ type: regex, value: 'h.*' }", "{ type: contains, value: x, transform: [{ replace: h, with: x }] }"]
+    {
+        package.write("suites/words/EVAL.yaml", &case(assertion));
+        let ran = package.cargo(["test"]).run().fails("the grader needs a feature");
+        ran.says("[E079 missing-feature] graders with patterns need the feature `patterns` of evalsuite")
+            .says("`cargo add evalsuite --features patterns`");
+    }
+}
+
 /// A feature of a crate.
 type Feature = (String, String);
 

@@ -85,9 +85,13 @@ fn check(
 fn missing_features(suite: &LoadedSuite) -> impl Iterator<Item = Diagnostic> {
     let json_schema =
         (!cfg!(feature = "json-schema")).then(|| registered_graders::without_json_schema(&suite.json_schemas()));
+    let patterns = (!cfg!(feature = "patterns")).then(|| registered_graders::without_patterns(&suite.patterns()));
     let unicode_patterns = (!cfg!(feature = "unicode-patterns"))
         .then(|| registered_graders::without_unicode_patterns(&suite.unicode_patterns()));
-    json_schema.flatten().into_iter().chain(unicode_patterns.flatten())
+    let calibration = suite.calibration.as_ref().map(|calibration| &calibration.location);
+    let grader_tests = (!cfg!(feature = "grader-tests"))
+        .then(|| registered_graders::without_grader_tests(&suite.examples(), calibration));
+    [json_schema, patterns, unicode_patterns, grader_tests].into_iter().flatten().flatten()
 }
 
 /// Whether a warning was not shown when the suite was built.

@@ -8,7 +8,7 @@ use std::path::Path;
 use evalsuite_discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::sorting::sort;
+use evalsuite_schema::sorting::{map, sort};
 use evalsuite_schema::{Case, CliTarget, Content, Hooks, Input, Value, WorkspaceCopy, is_default};
 
 use crate::model::messages::{file_parts, given_messages, pretty, prompt};
@@ -80,7 +80,7 @@ struct CommandInput {
 impl AgentInput {
     pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, location: &SuiteLocation) -> Self {
         let files = file_parts(given_messages(case)).into_iter();
-        let files = files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))).collect();
+        let files = map(files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))));
         let mut workspace = BTreeMap::new();
         let (mut repos, mut hooks) = (Vec::new(), Value::Null);
         if let Some(wanted) = &case.workspace {
@@ -101,7 +101,7 @@ impl AgentInput {
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
             in_suite_directory: target.in_suite_directory,
             files_format: target.files_format.clone(),
-            env: target.env.iter().cloned().collect(),
+            env: map(target.env.iter().cloned()),
         });
         Self {
             target: target.to_owned(),
@@ -248,7 +248,7 @@ fn variables(case: &str, input: &Input, turns: &[Value]) -> BTreeMap<String, Str
     let text = evalsuite_schema::json::json!([input, turns]).to_string();
     let names: BTreeSet<&str> = Syntax::Variable.names(&text).collect();
     let values = names.into_iter().filter_map(|name| Some((name, environment::var(name)?)));
-    values.map(|(name, value)| (name.to_owned(), sha256_with_key(&format!("{case}/{name}"), &value))).collect()
+    map(values.map(|(name, value)| (name.to_owned(), sha256_with_key(&format!("{case}/{name}"), &value))))
 }
 
 /// The files and links below a directory, and the directories without any, without `.git`. What cannot be read is left out: making the

@@ -16,6 +16,7 @@ use evalsuite_discovery::workspace_around;
 use evalsuite_records::probe::read_probe;
 use evalsuite_records::record::{ProbeRates, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_schema::Suite;
+use evalsuite_schema::sorting::map;
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
@@ -161,7 +162,7 @@ impl SuiteOfRun<'_> {
         let mut probe = read_probe(&package_directory(self.suite), &self.suite.id()).ok()??;
         let digest = |case: &EvalCase| case.json.digests().map(|digests| digests.case);
         // A case that was read again has no digest yet.
-        probe.retain_current(&self.suite.cases.iter().map(|case| ((case.id, case.target), digest(case))).collect());
+        probe.retain_current(&map(self.suite.cases.iter().map(|case| ((case.id, case.target), digest(case)))));
         ProbeRates::of(&probe)
     }
 

@@ -13,7 +13,6 @@ use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
-use crate::judge::calibration::{CalibrationReport, calibration_record};
 use crate::judge::judge_options::KEYS;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
@@ -32,6 +31,8 @@ use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
+use crate::run::calibration::calibration_record;
+use crate::run::calibration::calibration_report::CalibrationReport;
 use crate::run::case_error::CaseError;
 use crate::run::selection::requirements::{needs_judge, no_judge};
 use crate::run::selection::rerun;

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::platform::files::sorted_entries;
-use crate::record::run_directory::layout::{CASE_RECORD, CASES, EARLIER_CASES};
+use crate::record::run_directory::layout::{CASE_RECORD, EARLIER_CASES};
 use crate::workspace::remove_directory;
 
 /// The earlier records of a case. If its process dies, they stay.
@@ -33,18 +32,6 @@ pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
         remove_directory(directory)?;
     }
     Ok(EarlierRecords(earlier))
-}
-
-/// Removes the earlier records of cases whose new ones are whole: their process was killed before it did so. `suite` is the
-/// directory of a suite in which no test is running.
-pub(crate) fn remove_replaced(suite: &Path) -> io::Result<()> {
-    for earlier in sorted_entries(&suite.join(EARLIER_CASES))? {
-        let case = suite.join(CASES).join(earlier.file_name().unwrap_or_default());
-        if case.join(CASE_RECORD).is_file() {
-            EarlierRecords(earlier).remove()?;
-        }
-    }
-    Ok(())
 }
 
 impl EarlierRecords {
@@ -107,13 +94,6 @@ mod tests {
         let earlier = set_aside(&case).unwrap();
         write("case.json", "second");
         earlier.remove().unwrap();
-        assert!(!root.path().join("earlier").exists());
-        // The process dies after the new records, and before the earlier ones are removed.
-        let _ = set_aside(&case).unwrap();
-        remove_replaced(root.path()).unwrap();
-        assert!(kept().is_some(), "there are no new records yet");
-        write("case.json", "second");
-        remove_replaced(root.path()).unwrap();
         assert!(!root.path().join("earlier").exists());
         assert_eq!((kept(), fs::read_to_string(case.join("case.json")).unwrap()), (None, "second".to_owned()));
     }

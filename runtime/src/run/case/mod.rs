@@ -3,6 +3,8 @@
 pub(crate) mod case_record;
 pub(crate) mod earlier_records;
 pub(crate) mod kept_trials;
+#[cfg(feature = "tooling")]
+pub(crate) mod replaced_records;
 pub(crate) mod reuse;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};

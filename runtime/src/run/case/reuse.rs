@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
 use evalsuite_schema::json::json;
+use evalsuite_schema::sorting::map;
 
 use crate::grade::scoring::CaseStandard;
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -66,7 +67,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let is_shared =
         suite.cases.iter().any(|case| case.id != entry.id && directory_of_file(case) == directory_of_file(entry));
     if let Some(directory) = own_directory(is_shared, &plan.case.dir, &plan.places) {
-        let files: BTreeMap<String, String> = walk(&directory, is_ignored)
+        let files = walk(&directory, is_ignored)
             .filter_map(Result::ok)
             .filter(|found| found.kind == EntryKind::File)
             // What counts in it is in the digest of the case.
@@ -74,8 +75,8 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
             .map(|found| {
                 let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
                 (found.name(), digest.unwrap_or_else(|error| error.to_string()))
-            })
-            .collect();
+            });
+        let files = map(files);
         conditions.files = sha256(json!(files).to_string());
     }
     let mut variables = plan.variables.clone();
@@ -92,8 +93,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());
     }
     if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
-        let values: BTreeMap<&String, Option<String>> =
-            variables.iter().map(|name| (name, environment::var(name))).collect();
+        let values = map(variables.iter().map(|name| (name.clone(), environment::var(name))));
         conditions.variables = keyed_digest(output, &json!(values).to_string())?;
     }
     Ok(Some(conditions))

@@ -4,9 +4,9 @@ use evalsuite_records::record::{GraderRecord, Verdict};
 use evalsuite_schema::{Example, Examples, Location, Value};
 
 use crate::run::case_error::CaseError;
+use crate::run::made_up::graders_with_paths::graders_with_paths;
 use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
-use crate::run::trial::conversation::graders_with_paths;
 
 /// An example that was graded.
 #[derive(Debug, Clone)]

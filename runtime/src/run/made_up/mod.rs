@@ -3,6 +3,7 @@
 
 pub(crate) mod bounded_grading;
 pub(crate) mod grader_examples;
+pub(crate) mod graders_with_paths;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;
 pub(crate) mod made_up_workspace;
@@ -29,7 +30,7 @@ pub(crate) struct MadeUpResult {
 
 impl MadeUpResult {
     /// Replies of an agent that changed no files.
-    #[cfg(any(test, feature = "probe"))]
+    #[cfg(feature = "probe")]
     pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
         Self { replies, ..Self::default() }
     }

@@ -6,7 +6,8 @@ use evalsuite_records::record::{GraderRecord, GraderState, TurnRecord};
 use evalsuite_schema::grader::{Aggregator, ExecutionMetrics, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
-use crate::run::trial::conversation::{graders_with_paths, turn_folder};
+use crate::run::made_up::graders_with_paths::graders_with_paths;
+use crate::run::trial::conversation::turn_folder;
 
 /// The graders of a case by their paths.
 pub(super) fn graders_by_path(case: &Case) -> BTreeMap<String, &Grader> {

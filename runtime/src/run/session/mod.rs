@@ -6,6 +6,8 @@
 //! one session, because its directories depend only on the suite's files.
 
 pub(crate) mod session_test;
+#[cfg(feature = "tooling")]
+mod sessions_of_run;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +21,7 @@ use evalsuite_schema::{Isolation, Suite, Workspace};
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{read_json, sorted_directories, sorted_entries, write_json};
+use crate::platform::files::{read_json, write_json};
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
@@ -253,28 +255,6 @@ impl Session {
             }
         }
         Ok(ended)
-    }
-
-    /// All sessions of a run, also of processes that have ended, and why others cannot be read.
-    pub(crate) fn all(run: &RunDirectory) -> io::Result<(Vec<Self>, Vec<String>)> {
-        let (mut sessions, mut problems) = (Vec::new(), Vec::new());
-        for suite in sorted_directories(&run.suites())? {
-            for file in sorted_entries(&suite)? {
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if !(name.starts_with("session") && name.ends_with(".json")) {
-                    continue;
-                }
-                match read_json::<SessionState>(&file) {
-                    Ok(Some(state)) => {
-                        let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                        sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });
-                    }
-                    Ok(None) => {}
-                    Err(error) => problems.push(error.to_string()),
-                }
-            }
-        }
-        Ok((sessions, problems))
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Started, Status, Timings, TrialRecord};
 use evalsuite_schema::Value;
+use evalsuite_schema::sorting::map;
 
 use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
@@ -100,7 +101,7 @@ fn new_record(plan: &Plan<'_>) -> TrialRecord {
     record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
     record.started_at = timestamp();
     let outcomes = plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status()));
-    record.dependencies = outcomes.collect();
+    record.dependencies = map(outcomes);
     record.metadata = plan.case.metadata.clone();
     record.tags = plan.tags();
     record.category = plan.data.category.clone();

@@ -67,6 +67,7 @@ const ASKED: usize = 6;
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
+        .add_feature("grader-tests")
         .write("build.rs", suites::BUILD_SCRIPT)
         .write("src/lib.rs", LIB)
         .write(
@@ -292,4 +293,39 @@ fn under_nextest_all_processes_share_one_calibration() {
         nextest(&package).args(["--retries", "1"]).env("JUDGE", "harsh").run().fails("the second attempt fails, too");
     ran.says("TRY 2 FAIL");
     assert_eq!(package.records().named("calibration.json").len(), 1);
+}
+
+#[test]
+fn examples_and_calibrations_need_a_feature() {
+    let package = Package::new("without_grader_tests");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", LIB)
+        .write(
+            "tests/evals.rs",
+            "evalsuite::include_eval_suite!(\"suites/judged\", agent = without_grader_tests::agent, judge = without_grader_tests::judge);",
+        )
+        .write("suites/judged/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/judged/samples.md", PROMPT)
+        .write("suites/judged/cases/judged/case.yaml", "input: Hello\ncriteria: Names a number\n");
+    let both = CALIBRATION.replace("case: both, grader: tone,", "case: judged,");
+    package.write("suites/judged/calibration.yaml", &both);
+    let ran = package.cargo(["test", "--no-run"]).run().fails("the calibration needs a feature");
+    ran.says("[E079 missing-feature] calibrations of judges need the feature `grader-tests` of evalsuite")
+        .says("suites/judged/calibration.yaml:")
+        .says("`cargo add evalsuite --features grader-tests`");
+    package.remove("suites/judged/calibration.yaml").write(
+        "suites/judged/cases/plain/case.yaml",
+        "input: Hello\nassertions:\n  - { type: contains, value: worth, examples: { pass: [worth 1], fail: [nothing] } }\n",
+    );
+    let ran = package.cargo(["test", "--no-run"]).run().fails("examples need it as well");
+    ran.says("[E079 missing-feature] examples of results need the feature `grader-tests` of evalsuite")
+        .says("suites/judged/cases/plain/case.yaml:3:");
+    let check = "suites/judged/cases/plain/case.yaml";
+    package.write(check, "input: Hello\nassertions: [{ type: contains, value: worth }]\n");
+    let probe =
+        package.cargo(["test", "suite_check"]).env("EVALSUITE_PROBE", "deny").run().fails("there are no probes");
+    probe.says("EVALSUITE_PROBE needs the feature `probe` of evalsuite");
+    let asked = package.cargo(["test", "suite_check"]).env("EVALSUITE_PROBE_REQUEST", "{}").run();
+    asked.fails("nobody would reply").says("EVALSUITE_PROBE_REQUEST needs the feature `probe` of evalsuite");
 }

@@ -5,7 +5,7 @@ pub(crate) mod conversation_so_far;
 use std::time::Duration;
 
 use evalsuite_records::record::{ReasonCode, Status, TurnRecord};
-use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Input, OnTurnFailure, Turn};
+use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
 use crate::grade::scoring::{TrialScore, score_conversation};
@@ -187,33 +187,6 @@ impl RunningConversation<'_> {
 /// What the paths of the graders and the files of a turn begin with.
 pub(crate) fn turn_folder(index: u32) -> String {
     format!("turn-{index:03}")
-}
-
-/// All graders of a case, those of its turns and the members of composites after them, with their paths and turns.
-pub(crate) fn graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {
-    let mut found = Vec::new();
-    case.graders.iter().for_each(|grader| add_with_members(grader.name.clone(), grader, None, &mut found));
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-    for (index, turn) in (0_u32..).zip(turns) {
-        for grader in &turn.graders {
-            add_with_members(format!("{}/{}", turn_folder(index), grader.name), grader, Some(turn), &mut found);
-        }
-    }
-    found
-}
-
-fn add_with_members<'c>(
-    path: String,
-    grader: &'c Grader,
-    turn: Option<&'c Turn>,
-    found: &mut Vec<(String, &'c Grader, Option<&'c Turn>)>,
-) {
-    found.push((path.clone(), grader, turn));
-    if let GraderConfig::Composite(composite) = &grader.config {
-        for member in &composite.members {
-            add_with_members(format!("{path}/{}", member.name), member, turn, found);
-        }
-    }
 }
 
 /// The record of a turn to which the agent has not replied.

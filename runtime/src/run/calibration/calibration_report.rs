@@ -5,8 +5,8 @@ use std::fmt;
 use evalsuite_records::record::{CalibrationRecord, ReasonCode, SampleRecord};
 use evalsuite_schema::decimal::{at_least, shown_against};
 
-use crate::judge::calibration::{agreement, calibration_record};
 use crate::platform::excerpt::{escaped, first_chars};
+use crate::run::calibration::{agreement, calibration_record};
 
 /// Samples shown because of their difference.
 const SHOWN: usize = 5;

@@ -10,8 +10,8 @@ use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Bar, Calibration};
 
-use crate::judge::calibration::agreement;
 use crate::platform::digest::sha256;
+use crate::run::calibration::agreement;
 
 /// Samples that are named because of their difference.
 const DISAGREEMENTS: usize = 20;

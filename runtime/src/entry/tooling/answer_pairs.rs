@@ -6,13 +6,13 @@ use evalsuite_records::record::{AnswerPair, Mode, PairRecord};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
+use crate::entry::tooling::pair_judging::PairJudging;
 use crate::judge::judge_choice::NoJudge;
 use crate::judge::judge_options::KEYS;
 use crate::model::judge::{BoundJudge, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::run::calibration::pair_judging::PairJudging;
 use crate::run::settings::Settings;
 
 /// Answers of two runs that a judge compares, pair by pair.

@@ -12,7 +12,7 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary::summarize_run;
-use crate::run::case::earlier_records::remove_replaced;
+use crate::run::case::replaced_records::remove_replaced;
 use crate::run::case_setup::bases::end_own_base;
 use crate::run::session::Session;
 use crate::run::settings::Settings;

@@ -1,0 +1,12 @@
+//! What only `cargo evalsuite` calls. Test programs do without it: the feature `tooling` is off by default.
+
+mod answer_pairs;
+mod finish_run;
+mod loaded_probe;
+mod pair_judging;
+mod rated_samples;
+
+pub use self::answer_pairs::AnswerPairs;
+pub use self::finish_run::{FinishedRun, finish_run};
+pub use self::loaded_probe::probe_loaded_suite;
+pub use self::rated_samples::RatedSamples;
