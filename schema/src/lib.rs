@@ -47,6 +47,7 @@ pub mod placeholder;
 mod probe;
 #[doc(hidden)]
 pub mod rfc3339;
+mod sealing;
 mod skill;
 #[doc(hidden)]
 pub mod sorting;
@@ -79,6 +80,7 @@ pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
+pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{CliTarget, HealthCheck, OutputForm, Probe, Provider, TargetEntry, TargetsFile};
@@ -86,5 +88,7 @@ pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };
+#[doc(hidden)]
+pub use sealing::NetworkPorts;
 #[doc(hidden)]
 pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};

@@ -7,6 +7,7 @@ mod misplaced;
 pub(crate) mod paths;
 pub(crate) mod pattern;
 mod pattern_error;
+pub(crate) mod sealing;
 pub(crate) mod settings;
 pub(crate) mod shared_files;
 pub(crate) mod unicode_tables;
