@@ -8,9 +8,9 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::{Fields, sealing};
 use crate::fields::paths::{PathKind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
+use crate::fields::{Fields, sealing};
 use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;

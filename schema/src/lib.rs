@@ -80,6 +80,8 @@ pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
+#[doc(hidden)]
+pub use sealing::NetworkPorts;
 pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
@@ -88,7 +90,5 @@ pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };
-#[doc(hidden)]
-pub use sealing::NetworkPorts;
 #[doc(hidden)]
 pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};

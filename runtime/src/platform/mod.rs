@@ -20,6 +20,7 @@ pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
+pub(crate) mod sealed;
 pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
