@@ -24,6 +24,8 @@ pub(crate) struct SuiteFacts {
     pub(crate) json_schemas: BTreeSet<Location>,
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
     pub(crate) unicode_patterns: BTreeSet<Location>,
+    /// Where commands are sealed, each place once: they need a feature of evalsuite.
+    pub(crate) seals: BTreeSet<Location>,
 }
 
 /// A judge that a grader names.
@@ -69,6 +71,7 @@ impl SuiteFacts {
             named_judges,
             json_schemas: suite.json_schemas(),
             unicode_patterns: suite.unicode_patterns(),
+            seals: suite.seals(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
         let missing = [
             ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
             ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
+            ("__without_sealed", registered_graders::without_sealed(&facts.seals)),
         ];
         for (feature, problem) in missing {
             let problem = problem.filter(|_| binding.has_tests());

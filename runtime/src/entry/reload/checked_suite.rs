@@ -87,7 +87,8 @@ fn missing_features(suite: &LoadedSuite) -> impl Iterator<Item = Diagnostic> {
         (!cfg!(feature = "json-schema")).then(|| registered_graders::without_json_schema(&suite.json_schemas()));
     let unicode_patterns = (!cfg!(feature = "unicode-patterns"))
         .then(|| registered_graders::without_unicode_patterns(&suite.unicode_patterns()));
-    json_schema.flatten().into_iter().chain(unicode_patterns.flatten())
+    let sealed = (!cfg!(feature = "sealed")).then(|| registered_graders::without_sealed(&suite.seals()));
+    json_schema.flatten().into_iter().chain(unicode_patterns.flatten()).chain(sealed.flatten())
 }
 
 /// Whether a warning was not shown when the suite was built.
