@@ -30,6 +30,8 @@ pub(crate) struct SuiteFacts {
     pub(crate) examples: BTreeSet<Location>,
     /// Where the calibration is, which needs the same.
     pub(crate) calibration: Option<Location>,
+    /// Where commands are sealed, each place once: they need a feature of evalsuite.
+    pub(crate) seals: BTreeSet<Location>,
 }
 
 /// A judge that a grader names.
@@ -78,6 +80,7 @@ impl SuiteFacts {
             unicode_patterns: suite.unicode_patterns(),
             examples: suite.examples(),
             calibration: suite.calibration.as_ref().map(|calibration| calibration.location.clone()),
+            seals: suite.seals(),
         }
     }
 }

@@ -143,6 +143,12 @@ pub fn without_grader_tests(examples: &BTreeSet<Location>, calibration: Option<&
     })
 }
 
+/// An error, for a program without the feature `sealed` of evalsuite, about commands that are to be sealed.
+pub fn without_sealed(places: &BTreeSet<Location>) -> Option<Diagnostic> {
+    let problem = |place: &Location| missing_feature("commands with `sealed`", "sealed").at(place);
+    places.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
 /// An error about `what`, for a program without a feature of evalsuite that it needs.
 pub fn missing_feature(what: &str, feature: &str) -> Diagnostic {
     let help = format!("`cargo add evalsuite --features {feature}`, with `--dev` if it is a dev-dependency");

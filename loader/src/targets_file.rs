@@ -8,9 +8,9 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::Fields;
 use crate::fields::paths::{PathKind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
+use crate::fields::{Fields, sealing};
 use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
@@ -209,6 +209,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
             d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
         }
     }
+    sealing::read_of_target(&mut fields, &mut parts, scope, d);
     if let Some(entry) = fields.get("healthcheck") {
         parts.make("healthcheck", healthcheck(entry, scope, d));
     }

@@ -5,7 +5,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::workspace::WrittenHooks;
-use crate::{Hooks, is_default};
+use crate::{Hooks, SealMode, is_default};
 
 /// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the
 /// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
@@ -128,6 +128,10 @@ pub struct SuiteExecution {
     /// Whether the run of the suite stops after the first error.
     #[key(Boolean, "true", old("failOnError"), default = "`false`")]
     pub fail_on_error: bool,
+    /// Whether commands that do not say so themselves are sealed: agents of a targets file, code graders and hooks. An agent in Rust runs in
+    /// the test program and cannot be sealed: `auto` records that, and `required` makes its trials errors.
+    #[key(Choice(SealMode::WORDS), "auto", default = "`off`")]
+    pub sealed: Option<SealMode>,
     /// Whether answers are cached.
     #[key(Boolean, "true")]
     #[key(no_effect = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`")]

@@ -47,6 +47,7 @@ pub mod placeholder;
 mod probe;
 #[doc(hidden)]
 pub mod rfc3339;
+mod sealing;
 mod skill;
 #[doc(hidden)]
 pub mod sorting;
@@ -79,6 +80,9 @@ pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
 pub use probe::{EmptyProbe, ProbeSettings};
+#[doc(hidden)]
+pub use sealing::NetworkPorts;
+pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{CliTarget, HealthCheck, OutputForm, Probe, Provider, TargetEntry, TargetsFile};

@@ -7,7 +7,7 @@ use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
-use crate::{Case, Layout, Location, Target, Workspace, is_default};
+use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
@@ -99,6 +99,8 @@ pub struct Suite {
     /// After the first error outcome no further case starts.
     #[json(default, skip_if = "is_default")]
     pub fail_on_error: bool,
+    /// Whether commands that do not say so themselves are sealed: agents, code graders and hooks.
+    pub sealed: Option<SealMode>,
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
@@ -133,6 +135,7 @@ impl Suite {
             workers: None,
             budget_usd: None,
             fail_on_error: false,
+            sealed: None,
             gates: Vec::new(),
         }
     }

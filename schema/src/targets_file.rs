@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
-use crate::{Location, PathRef};
+use crate::{Location, PathRef, Sealing, is_default};
 
 /// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
@@ -79,6 +79,10 @@ pub struct CliTarget {
     /// Asked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     pub healthcheck: Option<HealthCheck>,
+    /// What the command may use.
+    #[key(flatten)]
+    #[json(default, skip_if = "is_default")]
+    pub sealing: Sealing,
     /// Added to the environment of the command.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     pub env: Vec<(String, String)>,

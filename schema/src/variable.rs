@@ -96,6 +96,8 @@ variables! {
     Run("EVALSUITE_TARGETS", "path of the file, or of its directory", "the nearest `targets.yaml`");
     /// maximum number of trials of a suite that run in parallel, across all processes
     Run("EVALSUITE_WORKERS", "an integer from 1 to 1000", "`execution.workers`, else no limit");
+    /// seal commands of trials, in place of what files say; `required` in a file stays
+    Run("EVALSUITE_SEALED", "`off`, `auto` or `required`", "the value in the files, else `off`");
     /// budget of the run, after which no trial starts
     Run("EVALSUITE_BUDGET_USD", "US dollars, a number above 0", "no limit");
     /// further attempts at a trial after an infrastructure error

@@ -4,7 +4,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
-use crate::{PathRef, is_default};
+use crate::{PathRef, Sealing, is_default};
 
 /// `workspace` of a suite or a case.
 pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
@@ -256,6 +256,9 @@ pub struct WrittenHook {
     #[key(Integer(1, u64::MAX), "10000")]
     #[key(old("timeoutMs"), default = "60000 before, 30000 after trials", unit = "milliseconds")]
     pub timeout_ms: Option<u64>,
+    /// What the command may use.
+    #[key(flatten)]
+    pub sealing: Sealing,
 }
 
 /// Commands run around trials.
@@ -286,6 +289,9 @@ pub struct Hook {
     /// How the workspace is returned to its base before the command.
     #[json(default, skip_if = "is_default")]
     pub reset: Reset,
+    /// What the command may use.
+    #[json(default, skip_if = "is_default")]
+    pub sealing: Sealing,
 }
 
 /// How a workspace is returned to its base.

@@ -33,6 +33,7 @@ pub(super) fn write(arguments: &NewAgentCli) -> Result<()> {
     changes.create(package.root.join(format!("tests/{module}.rs")), test);
     let mut manifest = package.manifest;
     manifest.add_feature("cli-agents");
+    manifest.add_feature("sealed");
     manifest.write(&mut changes);
     changes.write(arguments.force)?;
     writeln!(stdout(), "\n`cargo test --test {module}` runs the suite with the command.")?;

@@ -25,6 +25,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
             ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
             ("__without_patterns", registered_graders::without_patterns(&facts.patterns)),
             ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
+            ("__without_sealed", registered_graders::without_sealed(&facts.seals)),
         ];
         // A program without tests grades no examples, but its judges are measured.
         let examples = if binding.has_tests() { &facts.examples } else { &BTreeSet::new() };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{CaseExecution, CommonExecution, SuiteExecution, Target, Trials};
+use evalsuite_schema::{CaseExecution, CommonExecution, SealMode, SuiteExecution, Target, Trials};
 
 use super::hooks;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
@@ -33,6 +33,7 @@ pub(crate) struct Suite<'n> {
     pub(crate) budget_usd: Option<f64>,
     pub(crate) workers: Option<u32>,
     pub(crate) fail_on_error: bool,
+    pub(crate) sealed: Option<SealMode>,
 }
 
 /// `execution` of a case.
@@ -53,8 +54,8 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
         report_both(Code::ConflictingKeys, place, other, "keep one", d);
     }
     fields.finish(d);
-    let SuiteExecution { budget_usd, workers, fail_on_error, .. } = written;
-    Suite { common, targets, budget_usd, workers, fail_on_error }
+    let SuiteExecution { budget_usd, workers, fail_on_error, sealed, .. } = written;
+    Suite { common, targets, budget_usd, workers, fail_on_error, sealed }
 }
 
 pub(crate) fn case<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Case<'n> {

@@ -9,7 +9,7 @@ use evalsuite_schema::{WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{PathKind, Scope};
-use crate::fields::{self, Fields, command};
+use crate::fields::{self, Fields, command, sealing};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
 use evalsuite_diagnostics::suggest;
@@ -82,6 +82,7 @@ fn text_of(argument: &Argument) -> Option<&str> {
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
     let mut fields = Fields::new(node, WrittenHook::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
+    sealing::read(&mut fields, &mut parts, scope, d);
     let (cwd, command, reset) = (fields.get("cwd"), fields.get_renamed("command", d), fields.get("reset"));
     fields.finish(d);
     if let (Some(entry), false) = (reset, may_reset) {
@@ -115,6 +116,7 @@ pub(super) fn over(case: WrittenHooks, suite: &WrittenHooks) -> WrittenHooks {
             timeout_ms: case.timeout_ms.or(suite.timeout_ms),
             cwd: case.cwd.or(suite.cwd),
             reset: case.reset.or(suite.reset),
+            sealing: case.sealing.or(&suite.sealing),
         }),
         (case, suite) => case.or(suite),
     };
@@ -138,6 +140,7 @@ pub(super) fn with_defaults(written: WrittenHooks) -> Hooks {
             timeout_ms: hook.timeout_ms.unwrap_or(timeout_ms),
             cwd: hook.cwd,
             reset: hook.reset.unwrap_or_default(),
+            sealing: hook.sealing,
         })
     };
     Hooks {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evalsuite_diagnostics::Diagnostics;
-use evalsuite_schema::grader::{AnswerStep, AskedJudge, GraderConfig};
+use evalsuite_schema::grader::{AnswerStep, AskedJudge};
 use evalsuite_schema::sorting::set;
-use evalsuite_schema::{Calibration, Case, Examples, Grader, Location, Requires, Suite};
+use evalsuite_schema::{Calibration, Case, Examples, Grader, GraderConfig, Hooks, Location, Requires, SealMode, Suite};
 
 use super::suite_files::SuiteFiles;
 use crate::cases::requires;
@@ -108,6 +108,33 @@ impl LoadedSuite {
             std::iter::once(&case.examples).chain(graders).filter_map(first).collect::<Vec<_>>()
         };
         set(cases.flat_map(of_case))
+    }
+
+    /// Where commands are sealed, each place once: they need a feature of evalsuite. Of a hook, it is the place of its suite or case.
+    pub fn seals(&self) -> BTreeSet<Location> {
+        let asks = |hooks: &Hooks| {
+            let all = [&hooks.before_all, &hooks.before_each, &hooks.after_each, &hooks.after_all];
+            all.into_iter().flatten().any(|hook| hook.sealing.asks())
+        };
+        let suite = &self.suite;
+        let of_suite = suite.targets.iter().map(|target| &target.hooks);
+        let mut of_suite = of_suite.chain(suite.workspace.iter().map(|workspace| &workspace.hooks));
+        let is_default = suite.sealed.is_some_and(|mode| mode != SealMode::Off);
+        let mut places: BTreeSet<Location> =
+            (is_default || of_suite.any(asks)).then(|| suite.location.clone()).into_iter().collect();
+        for LoadedCase { case, .. } in &self.cases {
+            if case.workspace.as_ref().is_some_and(|workspace| asks(&workspace.hooks)) {
+                places.insert(case.location.clone());
+            }
+            for grader in case.all_graders().flat_map(Grader::with_members) {
+                if let GraderConfig::CodeGrader(config) = &grader.config
+                    && config.sealing.asks()
+                {
+                    places.insert(grader.location.clone());
+                }
+            }
+        }
+        places
     }
 
     /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,

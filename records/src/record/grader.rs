@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{GraderKind, Location, Object, Value};
 
-use super::{ReasonCode, Usage};
+use super::{ReasonCode, SealRecord, Usage};
 
 /// One checked statement within the result of a grader. The entries of `assertions` in a suite's files are graders, each of which may
 /// check several statements.
@@ -223,6 +223,9 @@ pub struct CommandRecord {
     pub stdout: Option<String>,
     /// File with its standard error, relative to the trial directory.
     pub stderr: Option<String>,
+    /// Whether the kernel confined it; `None` if it was not to be sealed.
+    #[json(default, skip_if = "Option::is_none")]
+    pub sealed: Option<SealRecord>,
 }
 
 impl GraderRecord {

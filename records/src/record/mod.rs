@@ -33,6 +33,7 @@ mod keyed_lines;
 mod pair;
 mod probe;
 mod run;
+mod seal;
 mod suite_id;
 mod summary;
 mod trial;
@@ -57,6 +58,7 @@ pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
+pub use seal::{SealRecord, SealState};
 pub use suite_id::SuiteId;
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{
@@ -225,6 +227,8 @@ names! {
         HookFailed => "hook_failed",
         /// The target is not healthy.
         HealthcheckFailed => "healthcheck_failed",
+        /// The command has to be sealed, and the kernel cannot do so.
+        NotSealed => "not_sealed",
         /// The target cannot be run.
         TargetUnusable => "target_unusable",
         /// The agent returned an error.

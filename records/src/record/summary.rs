@@ -66,6 +66,10 @@ pub struct TargetSummary {
     pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
+    /// Number of trials by what became of the seal that was asked for, see [`SealRecord::text`](super::SealRecord::text). Trials whose agent
+    /// was not to be sealed, or was not started, are left out.
+    #[json(default, skip_if = "BTreeMap::is_empty")]
+    pub sealing: BTreeMap<String, u32>,
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
     #[json(default)]
     pub passed_with_failed_grader: u32,

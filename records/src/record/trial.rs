@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Object, SuiteKind, is_default};
 
-use super::{CaseRecord, GraderRecord, Reason, Status, Usage};
+use super::{CaseRecord, GraderRecord, Reason, SealRecord, Status, Usage};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -63,6 +63,9 @@ pub struct TrialRecord {
     /// Id of the run whose trial this is: its case did not run again.
     #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
+    /// Whether the kernel confined the agent; `None` if it was not to be sealed, or was not started in this trial.
+    #[json(default, skip_if = "Option::is_none")]
+    pub sealed: Option<SealRecord>,
     /// Outcome of the trial.
     pub outcome: Status,
     /// Why the trial did not pass.
@@ -306,6 +309,9 @@ pub struct HookRecord {
     pub duration_ms: u64,
     /// File with its output.
     pub log: String,
+    /// Whether the kernel confined it; `None` if it was not to be sealed.
+    #[json(default, skip_if = "Option::is_none")]
+    pub sealed: Option<SealRecord>,
 }
 
 /// A warning of a trial.

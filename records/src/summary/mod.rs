@@ -61,6 +61,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         cases: case_counts,
         reused: number(cases.iter().filter(|case| case.record.reused_run.is_some()).count()),
         trials: trial_counts,
+        sealing: sealing(&trials),
         passed_with_failed_grader: number(cases.iter().filter(|case| !case.record.failed_graders.is_empty()).count()),
         case_pass_rate: share(case_counts.passed, case_counts.run()),
         completed_pass_rate: share(case_counts.passed, case_counts.run() - case_counts.error),
@@ -88,6 +89,15 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         ),
         duration_ms: spans(durations),
     }
+}
+
+/// What became of seals, with the number of trials.
+fn sealing(trials: &[&TrialRecord]) -> BTreeMap<String, u32> {
+    let mut sealing = BTreeMap::new();
+    for seal in trials.iter().filter_map(|trial| trial.sealed.as_ref()) {
+        *sealing.entry(seal.text()).or_insert(0) += 1;
+    }
+    sealing
 }
 
 fn counts(outcomes: impl Iterator<Item = Status>) -> OutcomeCounts {

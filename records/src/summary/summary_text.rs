@@ -72,6 +72,7 @@ impl fmt::Display for SummaryText<'_> {
         if let Some(probe) = &summary.probe {
             writeln!(f, "  probe    {probe}")?;
         }
+        sealing(&summary.targets, f)?;
         trial_errors(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;
@@ -80,6 +81,19 @@ impl fmt::Display for SummaryText<'_> {
         slowest(&summary.cases).write(width, f)?;
         skipped(&summary.cases, f)
     }
+}
+
+/// `  sealed   3 trials: Landlock ABI 7, network all`, and the same of trials that the kernel did not confine.
+fn sealing(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut all: BTreeMap<&str, u32> = BTreeMap::new();
+    for (text, trials) in targets.iter().flat_map(|target| &target.sealing) {
+        *all.entry(text).or_default() += trials;
+    }
+    for (text, trials) in all {
+        let (state, how) = text.split_once(": ").unwrap_or((text, ""));
+        writeln!(f, "  {state:<8} {}: {}", counted(trials, "trial"), terminal::short_line(how))?;
+    }
+    Ok(())
 }
 
 fn trial_errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -254,6 +268,16 @@ mod tests {
     use crate::record::{Durations, GraderMean, OutcomeCounts, ReasonCode, Stage, TrialSummary};
 
     use super::*;
+
+    #[test]
+    fn trials_with_and_without_a_seal_are_counted() {
+        let seals = [("sealed: Landlock ABI 7, network none", 2), ("unsealed: the kernel has no Landlock", 1)];
+        let mut of_target = target("default", [3, 0, 0, 0]);
+        of_target.sealing = seals.into_iter().map(|(text, trials)| (text.to_owned(), trials)).collect();
+        let text = text(vec![of_target], Vec::new());
+        assert!(text.contains("  sealed   2 trials: Landlock ABI 7, network none\n"), "{text}");
+        assert!(text.contains("  unsealed 1 trial: the kernel has no Landlock\n"), "{text}");
+    }
 
     fn target(name: &str, counts: [u32; 4]) -> TargetSummary {
         let [passed, failed, error, skipped] = counts;

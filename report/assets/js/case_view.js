@@ -128,6 +128,7 @@ class CaseView {
         record?.judge_cost_usd !== undefined && fact('Cost of judges', dollars(record.judge_cost_usd)),
         record?.usage && fact('Tokens', usage(record.usage)),
         record?.judge_usage && fact('Tokens of judges', usage(record.judge_usage)),
+        record?.sealed && fact('Seal', sealText(record.sealed)),
         record?.model && fact('Model', nameText(record.model)),
         fact('Agent', el('code', {}, nameText(it.agent || NONE))), fact('Target', nameText(it.target)),
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
@@ -224,6 +225,13 @@ function quoted(text) {
 function scoreFact(it) {
   if (it.score === null) return null;
   return el('span', { class: 'score-fact' }, el('strong', {}, score(it.score)), el('span', { class: 'muted' }, ` needs ${score(it.threshold)}`));
+}
+
+/** What became of the seal that was asked for. */
+function sealText(seal) {
+  if (seal.state !== 'sealed') return `none: ${plain(clip(seal.reason || '', 500))}`;
+  const uncovered = seal.uncovered.map((word) => word.replaceAll('_', ' ')).join(', ');
+  return `Landlock ABI ${seal.landlock_abi}, network ${plain(clip(seal.network))}${uncovered && `; not covered: ${uncovered}`}`;
 }
 
 function ruleText(it) {

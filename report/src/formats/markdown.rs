@@ -1,5 +1,6 @@
 //! Markdown for pull requests and the summary of a CI job.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use evalsuite_diagnostics::counted;
@@ -51,6 +52,7 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
     section("Decided", decided.into_iter().collect());
     let probed = |suite: &SuiteData| Some(format!("- {}: {}\n", escape(&suite.name), suite.record.as_ref()?.probe?));
     section("Floor and ceiling", run.suites.iter().filter_map(probed).collect());
+    section("Unsealed", unsealed(run));
     let rates = judged_rates(run).into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string())));
     section("Judged graders, corrected by calibration", rates.collect());
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
@@ -82,6 +84,17 @@ pub(crate) fn limited(mut text: String, sections: &[String], omitted: impl Fn(us
         text.push_str(section);
     }
     text
+}
+
+/// An entry for each reason why trials that were to be sealed are not.
+fn unsealed(run: &RunData) -> Vec<String> {
+    let cases = run.suites.iter().flat_map(|suite| &suite.cases);
+    let seals = cases.flat_map(|case| &case.trials).filter_map(|trial| trial.record.sealed.as_ref());
+    let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+    for seal in seals.filter(|seal| !seal.is_sealed()) {
+        *reasons.entry(seal.text()).or_default() += 1;
+    }
+    reasons.into_iter().map(|(text, trials)| format!("- {}: {}\n", counted(trials, "trial"), escape(&text))).collect()
 }
 
 /// `3 of 4 cases passed, 1 failed`.

@@ -1,7 +1,7 @@
 //! Runs in the formats of other programs.
 
-use evalsuite_records::record::{Reason, ReasonCode, ResultKind, Stage, Status, SuiteId};
-use evalsuite_report::{Format, MARKDOWN_LIMIT, RunData};
+use evalsuite_records::record::{Reason, ReasonCode, ResultKind, SealRecord, SealState, Stage, Status, SuiteId};
+use evalsuite_report::{Format, InspectFormat, MARKDOWN_LIMIT, RunData, inspect_logs};
 use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -269,4 +269,27 @@ fn a_passed_case_with_a_broken_trial_is_flaky_in_every_format() {
     let first = text.lines().next().unwrap_or_default();
     assert!(first.contains("; 1 of 2 trials ended in an error; 1 case passed although a grader failed"), "{first}");
     assert!(text.contains("### Passed although a grader failed\n"), "{text}");
+}
+
+#[test]
+fn what_became_of_a_seal_is_in_every_format() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let unsealed = SealRecord::unsealed("sealing is not supported on macOS");
+    let mut sealed = SealRecord::default();
+    (sealed.state, sealed.landlock_abi, sealed.network) = (SealState::Sealed, Some(7), "none".to_owned());
+    let trials = &mut run.suites[0].cases[0].trials;
+    assert!(trials.len() > 1, "trials of the made-up run");
+    trials[0].record.sealed = Some(unsealed);
+    trials[1].record.sealed = Some(sealed);
+    let xml = in_format("junit", &run);
+    assert!(xml.contains(r#"name="sealed" value="unsealed: sealing is not supported on macOS""#), "{xml}");
+    assert!(xml.contains(r#"name="sealed" value="sealed: Landlock ABI 7, network none""#), "{xml}");
+    let markdown = in_format("markdown", &run);
+    assert!(markdown.contains("### Unsealed\n\n- 1 trial: unsealed: sealing is not supported on macOS"), "{markdown}");
+    let mut log = std::io::Cursor::new(Vec::new());
+    assert_eq!(inspect_logs(&run)[0].write(InspectFormat::Json, &mut log).expect("a log"), []);
+    let log = String::from_utf8(log.into_inner()).expect("text").replace(": ", ":");
+    assert!(log.contains(r#""landlock_abi":7"#) && log.contains("sealing is not supported on macOS"), "{log}");
 }

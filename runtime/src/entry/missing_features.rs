@@ -48,6 +48,22 @@ macro_rules! __without_unicode_patterns {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `sealed`.
+#[cfg(feature = "sealed")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_sealed {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `sealed`.
+#[cfg(not(feature = "sealed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_sealed {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to nothing: evalsuite has its feature `cli-agents`.
 #[cfg(feature = "cli-agents")]
 #[doc(hidden)]

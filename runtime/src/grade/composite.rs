@@ -1,6 +1,7 @@
 //! The `composite` grader: combines the results of several graders.
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_schema::Sealing;
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Prompt};
 use evalsuite_schema::json::{Object, Value, json};
@@ -56,7 +57,8 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
         }
         Aggregator::Threshold { threshold } => record(share(*threshold, members)),
         Aggregator::CodeGrader { run, result } => {
-            record(code_grader::run(call, run, &results(members), COMMAND_LIMIT, (*result, VerdictRule::Decides)))
+            let command = (run, &Sealing::default());
+            record(code_grader::run(call, command, &results(members), COMMAND_LIMIT, (*result, VerdictRule::Decides)))
         }
         Aggregator::LlmGrader { prompt, model } => match aggregation_prompt(prompt.as_ref(), &results(members)) {
             Ok(user) => {

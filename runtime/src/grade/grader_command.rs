@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evalsuite_schema::grader::PreparedCommand;
-use evalsuite_schema::{Argument, Command, Value};
+use evalsuite_schema::{Argument, Command, SealMode, Sealing, Value};
 
 use crate::grade::grading_context::GradingContext;
 use crate::model::command::shell;
+use crate::model::command_seal::CommandSeal;
+use crate::model::messages::{file_parts, messages_of};
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::{self, Finished};
+use crate::platform::sealed::{SealedFiles, SealedStart, named_files};
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
 pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
@@ -57,20 +60,59 @@ impl GraderCommand {
         Self { argv, cwd, line }
     }
 
-    /// Runs the command with a value on its standard input.
-    pub(crate) fn run(&self, input: &Value, limit: Duration, context: &GradingContext<'_>) -> Result<Finished, String> {
-        let (program, arguments) = self.argv.split_first().ok_or("the command is empty")?;
-        if !self.cwd.is_dir() {
-            return Err(format!("the working directory {} does not exist", self.cwd.display()));
+    /// Whether the command is sealed, and what it may use then: the workspace, the directory with its input, and the files that it names.
+    pub(crate) fn seal(
+        &self,
+        sealing: &Sealing,
+        context: &GradingContext<'_>,
+        directory: Option<PathBuf>,
+    ) -> Result<CommandSeal, String> {
+        if context.environment.seals.mode(sealing) == SealMode::Off {
+            return Ok(CommandSeal::default());
         }
+        let mut named = match &self.line {
+            Some(line) => named_files::of_line(line, &self.cwd, &self.unstarted(context)),
+            None => named_files::of_arguments(self.argv.iter().map(String::as_str), &self.cwd),
+        };
+        let facts = context.evidence.facts();
+        let input = facts.input.as_ref().map_or_else(Default::default, messages_of);
+        named.extend(
+            file_parts(input).into_iter().map(|file| context.places.resolve(file)).filter(|file| file.is_file()),
+        );
+        let own = [Some(context.evidence.workspace().to_owned()), directory];
+        let own = own.into_iter().flatten().filter(|path| path.is_dir()).collect();
+        let files = SealedFiles { named, own, working: Some(self.cwd.clone()), ..SealedFiles::default() };
+        let seal = context.environment.seals.seal(sealing, context.places, files);
+        seal.map_err(|refusal| refusal.message)
+    }
+
+    /// The command with its variables.
+    fn unstarted(&self, context: &GradingContext<'_>) -> std::process::Command {
+        let program = self.argv.first().map(String::as_str).unwrap_or_default();
         let mut command = self.line.as_deref().map_or_else(|| std::process::Command::new(program), shell);
         if self.line.is_none() {
-            command.args(arguments);
+            command.args(self.argv.iter().skip(1));
         }
         command.current_dir(&self.cwd);
         context.environment.apply(&mut command);
+        command
+    }
+
+    /// Runs the command with a value on its standard input.
+    pub(crate) fn run(
+        &self,
+        input: &Value,
+        limit: Duration,
+        context: &GradingContext<'_>,
+        seal: Option<&SealedStart>,
+    ) -> Result<Finished, String> {
+        let program = self.argv.first().ok_or("the command is empty")?;
+        if !self.cwd.is_dir() {
+            return Err(format!("the working directory {} does not exist", self.cwd.display()));
+        }
+        let command = self.unstarted(context);
         let input = serde_json::to_vec_pretty(input).map_err(unwritable_input)?;
-        process::run(command, input, limit, context.environment.echo)
+        process::run_sealed(command, input, limit, context.environment.echo, seal)
             .map_err(|error| format!("cannot run `{program}`: {error}"))
     }
 }
@@ -81,7 +123,9 @@ pub(crate) fn output(
     input: &Value,
     context: &GradingContext<'_>,
 ) -> Result<String, String> {
-    let finished = GraderCommand::new(prepared, context).run(input, COMMAND_LIMIT, context)?;
+    let command = GraderCommand::new(prepared, context);
+    let seal = command.seal(&Sealing::default(), context, None)?;
+    let finished = command.run(input, COMMAND_LIMIT, context, seal.start.as_ref())?;
     if finished.timed_out {
         return Err(timed_out(COMMAND_LIMIT));
     }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use evalsuite_schema::SealMode;
+
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
 use crate::agents::command::output_form::Writer;
@@ -44,6 +46,10 @@ impl CommandJudge {
             .agent
             .resolve(&|name: &str| environment::var(name))
             .map_err(|unset| JudgeError::permanent(unset.message))?;
+        if command.target.sealing.sealed == Some(SealMode::Required) {
+            let message = format!("target `{}` has `sealed: required`, but judges are not sealed", self.agent.name);
+            return Err(JudgeError::permanent(message));
+        }
         let prompt = match request.system() {
             "" => request.user().to_owned(),
             system => format!("{}\n\n{}", system.trim_end(), request.user()),
@@ -61,6 +67,7 @@ impl CommandJudge {
             writer: Writer::Judge,
             keep: true,
             redactor: &self.redactor,
+            seal: None,
         });
         answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
             JudgeError::new(self.redactor.apply(&message).into_owned())

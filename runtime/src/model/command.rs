@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, process};
 
+use crate::model::command_seal::SealDefaults;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
@@ -18,11 +19,13 @@ use crate::platform::process::{Detached, RunningGroup, TERMINATION_GRACE, end_gr
 pub(crate) struct CommandEnvironment {
     variables: Vec<(&'static str, OsString)>,
     pub(crate) echo: Echo,
+    /// Which of the commands are sealed.
+    pub(crate) seals: SealDefaults,
 }
 
 impl CommandEnvironment {
     pub(crate) fn new(variables: Vec<(&'static str, OsString)>, echo: Echo) -> Self {
-        Self { variables, echo }
+        Self { variables, echo, seals: SealDefaults::default() }
     }
 
     /// Of a target in a run.
@@ -32,7 +35,7 @@ impl CommandEnvironment {
             ("EVALSUITE_RUN_ID", run_id.into()),
             ("EVALSUITE_TARGET", target.into()),
         ];
-        Self { variables, echo }
+        Self::new(variables, echo)
     }
 
     /// Of a trial of the target, with its workspace and the directory for its files.

@@ -7,6 +7,7 @@ pub(crate) mod callable;
 pub(crate) mod captured_spans;
 pub(crate) mod cassette;
 pub(crate) mod command;
+pub(crate) mod command_seal;
 pub(crate) mod compiled_json;
 pub(crate) mod dependency;
 pub(crate) mod evals;

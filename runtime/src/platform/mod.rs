@@ -20,6 +20,11 @@ pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
+#[cfg_attr(
+    not(all(target_os = "linux", feature = "sealed")),
+    allow(dead_code, reason = "a build without the seal decides only")
+)]
+pub(crate) mod sealed;
 pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;

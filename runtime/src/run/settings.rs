@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evalsuite_records::record::{Mode, ModelCalls};
 use evalsuite_records::repeated_cases::DEFAULT_CONFIRMING;
-use evalsuite_schema::variable;
+use evalsuite_schema::{SealMode, variable};
 
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
@@ -19,6 +19,7 @@ use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
+use crate::platform::sealed::support::SealSupport;
 use crate::platform::setting_error::SettingError;
 use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 use crate::record::run_directory::RunDirectory;
@@ -73,6 +74,10 @@ pub(crate) struct Settings {
     pub(crate) cassettes: Option<PathBuf>,
     /// The targets file, or its directory.
     pub(crate) targets_file: Option<PathBuf>,
+    /// Whether commands are sealed, in place of what files say.
+    pub(crate) sealed: Option<SealMode>,
+    /// What the system offers to seal them, in place of what is measured.
+    pub(crate) seal_support: Option<SealSupport>,
     pub(crate) judge: JudgeOptions,
     pub(crate) runner: Runner,
 }
@@ -205,6 +210,8 @@ impl Settings {
             probe: source.word("EVALSUITE_PROBE", "off, warn or deny", &ProbeFindings::WORDS),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
+            sealed: source.seal_mode(),
+            seal_support: None,
             judge: source.judge(),
             runner: Runner {
                 run_id: source.text("NEXTEST_RUN_ID"),
@@ -291,6 +298,15 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
             self.problems.push(format!("{name} is `{text}`, not {wanted}"));
         }
         found.unwrap_or(&words[0]).1
+    }
+
+    fn seal_mode(&mut self) -> Option<SealMode> {
+        let text = self.text("EVALSUITE_SEALED")?;
+        let mode = [SealMode::Off, SealMode::Auto, SealMode::Required].into_iter().find(|mode| mode.as_str() == text);
+        if mode.is_none() {
+            self.problems.push(format!("EVALSUITE_SEALED is `{text}`, not off, auto or required"));
+        }
+        mode
     }
 
     fn judge(&mut self) -> JudgeOptions {

@@ -4,7 +4,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use super::Preprocessor;
 use crate::json::{FromJson, ToJson};
-use crate::{Command, Object, PathRef};
+use crate::{Command, Object, PathRef, Sealing};
 
 /// Settings of `code-grader`.
 #[skip_empty]
@@ -25,6 +25,10 @@ pub struct CodeGrader {
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
     #[key(Number(&POSITIVE), "10", default = "60", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
+    /// What the command may use.
+    #[key(flatten)]
+    #[json(default, skip_if = "crate::is_default")]
+    pub sealing: Sealing,
     /// Free-form data that the command gets.
     #[also(target: Any, "gpt", "There is no proxy to a model: let the command call the model itself.",
         refused(UnsupportedKey, "`target` of a `code-grader` is not supported: there is no proxy to a model",

@@ -13,6 +13,8 @@ mod fuzz;
 mod kills;
 mod reruns;
 mod runs;
+#[cfg(target_os = "linux")]
+mod seal;
 mod static_suite;
 mod victim;
 
@@ -20,4 +22,6 @@ pub use self::attacks::attack;
 pub use self::campaign::{Extent, LONG, PARTS, SHORT, Table, fuzz_targets, run};
 pub use self::fuzz::{Job, replay, work};
 pub use self::runs::read_run;
+#[cfg(target_os = "linux")]
+pub use self::seal::{try_seal, try_seals};
 pub use self::victim::run as run_victim;

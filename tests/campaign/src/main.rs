@@ -25,6 +25,8 @@ fn main() -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         ["attack", index, place] => attack(number(index)?, place.as_ref()).map(|()| ExitCode::SUCCESS),
+        #[cfg(target_os = "linux")]
+        ["seal", mode, place] => evalsuite_campaign::try_seal(mode, place.as_ref()).map(|()| ExitCode::SUCCESS),
         ["read-run", output, place] => read_run(output.as_ref(), place.as_ref()).map(|()| ExitCode::SUCCESS),
         ["fuzz-worker", target, seed, from, to, findings, state] => {
             let (seed, from, to) = (number(seed)?, number(from)?, number(to)?);

@@ -47,3 +47,12 @@ fn hostile_agents_harm_nothing() {
 fn hostile_run_directories_hold_up_no_reader() {
     assert_no_findings("runs");
 }
+
+#[cfg(target_os = "linux")]
+#[needs(python)]
+#[test]
+fn a_sealed_agent_reaches_nothing_that_it_may_not() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let problems = evalsuite_campaign::try_seals(Path::new(PROGRAM), place.path()).expect("processes that start");
+    assert_eq!(problems, [] as [String; 0], "{}", problems.join("\n"));
+}

@@ -128,6 +128,7 @@ pub(super) fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnosti
     suite.budget_usd = execution.budget_usd;
     suite.workers = execution.workers;
     suite.fail_on_error = execution.fail_on_error;
+    suite.sealed = execution.sealed;
     let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
     suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
     suite.gates = gates.map(|entry| gates::read(entry, &suite.targets, d)).unwrap_or_default();

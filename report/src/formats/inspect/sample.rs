@@ -91,6 +91,7 @@ fn metadata(trial: &TrialData) -> Value {
         "grader_digest": record.grader_digest,
         "turns": record.turns,
         "notes": record.notes,
+        "sealed": record.sealed,
     });
     let mut metadata: Object = record.metadata.clone();
     let Value::Object(ours) = ours else { return Value::Object(metadata) };

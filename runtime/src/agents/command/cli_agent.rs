@@ -90,7 +90,7 @@ impl CliAgent {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::TargetsFile;
+    use evalsuite_schema::{Sealing, TargetsFile};
 
     use super::*;
 
@@ -111,6 +111,7 @@ mod tests {
             keep_temp_files: false,
             verbose: false,
             provider_batching: false,
+            sealing: Sealing::default(),
         };
         let entry = |name: &str, line, provider| TargetEntry {
             name: name.into(),

@@ -17,6 +17,7 @@ use crate::platform::excerpt::last_chars;
 use crate::platform::files::RedactedFiles;
 use crate::platform::process::{self, Captured, Finished};
 use crate::platform::redaction::Redactor;
+use crate::platform::sealed::{SealedStart, named_files};
 use crate::platform::shell_quoting::is_quotable;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
@@ -53,6 +54,8 @@ pub(crate) struct CommandCall<'a> {
     /// Keeps the prompt and the output file of a call that succeeds.
     pub(crate) keep: bool,
     pub(crate) redactor: &'a Redactor,
+    /// How it starts if it is sealed.
+    pub(crate) seal: Option<&'a SealedStart>,
 }
 
 /// The result of a call.
@@ -104,7 +107,8 @@ impl ResolvedCommand<'_> {
         let mut command = shell(line);
         self.set_environment(&mut command, ask.environment);
         command.current_dir(ask.cwd).env("EVALSUITE_TRAJECTORY_PATH", directory.join(TRAJECTORY));
-        let finished = process::run(command, Vec::new(), ask.limit, ask.environment.echo)
+        let seal = ask.seal.map(|seal| self.sealed_start(seal, &command, ask));
+        let finished = process::run_sealed(command, Vec::new(), ask.limit, ask.environment.echo, seal.as_ref())
             .map_err(|error| failed(self.not_started(&error)))?;
         for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
             write_stream(ask, name, stream, &mut answer.notes);
@@ -126,6 +130,15 @@ impl ResolvedCommand<'_> {
             }
             None => problems.next().map_or(Ok(()), |problem| Err(failed(with_stderr(&problem, &finished)))),
         }
+    }
+
+    /// How the command starts with the files of the call, and those that it names.
+    fn sealed_start(&self, seal: &SealedStart, command: &Command, ask: &CommandCall<'_>) -> SealedStart {
+        let mut start = seal.clone();
+        start.files.named.extend(self.command.texts().flat_map(|text| named_files::of_line(text, ask.cwd, command)));
+        start.files.named.extend(ask.files.iter().cloned());
+        start.files.own.push(ask.directory.path().to_owned());
+        start
     }
 
     /// Adds what the output file reports; returns why it cannot be used. A command that failed need not have written one.

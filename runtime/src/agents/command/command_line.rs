@@ -29,6 +29,11 @@ impl CommandLine {
         Syntax::Variable.pieces(command).map(part).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Its texts, without values of placeholders.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(Part::Value(text) | Part::Text(text))| text.as_str())
+    }
+
     /// Whether the command has a placeholder.
     pub(crate) fn has(&self, placeholder: &str) -> bool {
         let has = |text| Syntax::Command.names(text).any(|name| name == placeholder);
@@ -101,6 +106,7 @@ mod tests {
             writer: Writer::Agent,
             keep: false,
             redactor: &Redactor::default(),
+            seal: None,
         };
         line(command).fill(&call, format)
     }

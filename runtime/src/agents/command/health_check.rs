@@ -100,7 +100,7 @@ mod tests {
     use std::net::TcpListener;
     use std::{fs, thread};
 
-    use evalsuite_schema::{CliTarget, HealthCheck, Location};
+    use evalsuite_schema::{CliTarget, HealthCheck, Location, Sealing};
 
     use super::*;
     use crate::agents::command::cli_agent::CliAgent;
@@ -122,6 +122,7 @@ mod tests {
             keep_temp_files: false,
             verbose: false,
             provider_batching: false,
+            sealing: Sealing::default(),
         };
         let location = Location::new("targets.yaml", 1, 1);
         let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target };

@@ -44,9 +44,9 @@ impl CliAgent {
     pub(crate) fn resolve(&self, lookup: &impl Fn(&str) -> Option<String>) -> Result<ResolvedCommand<'_>, Unresolved> {
         let filled = |text: &str, key: &str| interpolation::fill(text, key, &self.location, lookup);
         let fill = |text: &mut String, key: &str| filled(text, key).map(|filled| *text = filled);
+        let around = self.file.parent().unwrap_or(&self.file);
         let fill_directory = |cwd: &mut Option<PathRef>, key: &str| match cwd {
             Some(cwd) if Syntax::Variable.is_in(&cwd.path) => {
-                let around = self.file.parent().unwrap_or(&self.file);
                 cwd.path = around.join(filled(&cwd.path, key)?).to_string_lossy().into_owned();
                 Ok(())
             }
@@ -67,6 +67,11 @@ impl CliAgent {
         fill(&mut target.files_format, "files_format")?;
         target.env.iter_mut().try_for_each(|(name, value)| fill(value, &format!("env.{name}")))?;
         fill_directory(&mut target.cwd, "cwd")?;
+        for (key, paths) in [("read", &mut target.sealing.read), ("write", &mut target.sealing.write)] {
+            for path in paths.iter_mut().filter(|path| Syntax::Variable.is_in(&path.path)) {
+                path.path = around.join(filled(&path.path, key)?).to_string_lossy().into_owned();
+            }
+        }
         Ok(ResolvedCommand { agent: self, command, target })
     }
 }

@@ -91,7 +91,8 @@ fn missing_features(suite: &LoadedSuite) -> impl Iterator<Item = Diagnostic> {
     let calibration = suite.calibration.as_ref().map(|calibration| &calibration.location);
     let grader_tests = (!cfg!(feature = "grader-tests"))
         .then(|| registered_graders::without_grader_tests(&suite.examples(), calibration));
-    [json_schema, patterns, unicode_patterns, grader_tests].into_iter().flatten().flatten()
+    let sealed = (!cfg!(feature = "sealed")).then(|| registered_graders::without_sealed(&suite.seals()));
+    [json_schema, patterns, unicode_patterns, grader_tests, sealed].into_iter().flatten().flatten()
 }
 
 /// Whether a warning was not shown when the suite was built.

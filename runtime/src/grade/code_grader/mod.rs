@@ -8,8 +8,8 @@ pub(crate) mod result_object;
 use std::time::Duration;
 
 use evalsuite_records::record::{CommandRecord, GraderKind};
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::{CodeGrader, PreparedCommand, ResultSource};
+use evalsuite_schema::{Sealing, Value};
 
 use crate::grade::code_grader::result_object::VerdictRule;
 use crate::grade::grader_call::GraderCall;
@@ -20,7 +20,9 @@ use crate::model::score::Score;
 pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let limit = config.timeout_seconds.map_or(Ok(COMMAND_LIMIT), Duration::try_from_secs_f64);
     let limit = limit.map_err(|error| format!("`timeout_seconds` is out of range: {error}"))?;
-    let run = |input: &Value| run(call, &config.run, input, limit, (config.result, VerdictRule::OnlyFailDecides));
+    let run = |input: &Value| {
+        run(call, (&config.run, &config.sealing), input, limit, (config.result, VerdictRule::OnlyFailDecides))
+    };
     command_input::with_input(&config.config, call.path, call.context, run)
         .map_err(|error| format!("the transcript cannot be written to a file: {error}"))
 }
@@ -28,7 +30,7 @@ pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<Grader
 /// Runs a command of a grader and reads its result.
 pub(crate) fn run(
     &GraderCall { path, context, .. }: &GraderCall<'_>,
-    prepared: &PreparedCommand,
+    (prepared, sealing): (&PreparedCommand, &Sealing),
     input: &Value,
     limit: Duration,
     (source, rule): (ResultSource, VerdictRule),
@@ -37,7 +39,10 @@ pub(crate) fn run(
     let command = GraderCommand::new(prepared, context);
     let mut record = CommandRecord::default();
     (record.argv, record.cwd) = (command.argv.clone(), command.cwd.display().to_string());
-    let score = match command.run(input, limit, context) {
+    let sealed = command.seal(sealing, context, Some(directory.clone()));
+    record.sealed = sealed.as_ref().ok().and_then(|seal| seal.record.clone());
+    let finished = sealed.and_then(|seal| command.run(input, limit, context, seal.start.as_ref()));
+    let score = match finished {
         Ok(finished) => {
             record.exit_code = finished.status.code();
             record.signal = finished.signal();

@@ -27,6 +27,7 @@ use std::{io, thread};
 use self::echo::Echo;
 use self::git_variables::remove_git_variables;
 use crate::platform::redaction::all_secrets;
+use crate::platform::sealed::SealedStart;
 
 pub(crate) use self::group::{RunningGroup, end_groups};
 
@@ -88,10 +89,21 @@ pub(crate) enum Detached {
 
 /// Runs a program with `input` on its standard input. Its processes are ended when it ends, and after `limit`.
 pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
-    run_watched(command, input, limit, echo, Some(Detached::End))
+    run_watched(command, input, limit, echo, Some(Detached::End), None)
 }
 
-/// As [`run`], with what becomes of detached processes. A program that is not watched continues to run if this process dies: it changes
+/// As [`run`], with a seal if there is one.
+pub(crate) fn run_sealed(
+    command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+    echo: Echo,
+    seal: Option<&SealedStart>,
+) -> io::Result<Finished> {
+    run_watched(command, input, limit, echo, Some(Detached::End), seal)
+}
+
+/// As [`run`], with what becomes of detached processes, and a seal if there is one. A program that is not watched continues to run if this process dies: it changes
 /// nothing and ends by itself.
 pub(crate) fn run_watched(
     mut command: Command,
@@ -99,12 +111,13 @@ pub(crate) fn run_watched(
     limit: Duration,
     echo: Echo,
     watched: Option<Detached>,
+    seal: Option<&SealedStart>,
 ) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let (mut child, mut group) = match watched {
-        Some(detached) => spawn(&mut command, echo, detached)?,
-        None => spawn_unwatched(&mut command, echo)?,
+        Some(detached) => spawn_sealed(&mut command, echo, detached, seal)?,
+        None => spawn_unwatched(&mut command, echo, seal)?,
     };
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read its input is not an error.
@@ -129,21 +142,33 @@ pub(crate) fn run_watched(
 
 /// Starts a program as the leader of a new process group. Every program of a trial starts here, without the variables of a git hook.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
+    spawn_sealed(command, echo, detached, None)
+}
+
+fn spawn_sealed(
+    command: &mut Command,
+    echo: Echo,
+    detached: Detached,
+    seal: Option<&SealedStart>,
+) -> io::Result<(Child, RunningGroup)> {
     #[cfg(unix)]
     let watched = watchdog::Watched::new(command, detached);
     #[cfg(not(unix))]
     let _ = detached;
-    let (child, group) = spawn_unwatched(command, echo)?;
+    let (child, group) = spawn_unwatched(command, echo, seal)?;
     #[cfg(unix)]
     let group = watched.started(group);
     Ok((child, group))
 }
 
-fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
+fn spawn_unwatched(command: &mut Command, echo: Echo, seal: Option<&SealedStart>) -> io::Result<(Child, RunningGroup)> {
     own_group(command);
     remove_git_variables(command);
     echo.show(command);
-    RunningGroup::of(command.spawn()?)
+    RunningGroup::of(match seal {
+        Some(seal) => seal.spawn(command)?,
+        None => command.spawn()?,
+    })
 }
 
 /// Makes the program the leader of a new process group.

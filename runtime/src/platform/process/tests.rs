@@ -71,7 +71,7 @@ fn detach(detached: Detached, end: &str) -> rustix::process::Pid {
     let line = format!("setsid sh -c 'echo $$ > id; exec sleep 60' & while ! [ -s id ]; do sleep 0.01; done; {end}");
     let mut command = shell(&line);
     command.current_dir(directory.path());
-    run_watched(command, Vec::new(), Duration::from_secs(3), Echo::Off, Some(detached)).unwrap();
+    run_watched(command, Vec::new(), Duration::from_secs(3), Echo::Off, Some(detached), None).unwrap();
     let id = std::fs::read_to_string(directory.path().join("id")).unwrap();
     rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap()
 }

@@ -390,7 +390,8 @@ mod tests {
         type Change = fn(&Path, &mut Case);
         let changes: [(&str, Change); 4] = [
             ("the hooks changed:", |_, case| {
-                let hook = Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict };
+                let hook =
+                    Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict, sealing: Default::default() };
                 case.workspace.as_mut().unwrap().hooks.before_each = Some(hook);
             }),
             ("workspace: `template/run` changed", |root, _| {

@@ -29,7 +29,7 @@ pub(crate) fn git(directory: &Path, echo: Echo) -> Option<GitState> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
-    let finished = process::run_watched(command, Vec::new(), GIT_LIMIT, echo, None).ok()?;
+    let finished = process::run_watched(command, Vec::new(), GIT_LIMIT, echo, None, None).ok()?;
     (finished.status.success() && !finished.timed_out).then(|| state(&finished.stdout.text())).flatten()
 }
 

@@ -147,7 +147,7 @@ fn run_before_all(
 
 #[cfg(all(test, unix))]
 mod tests {
-    use evalsuite_schema::{Command, Location, Reset};
+    use evalsuite_schema::{Command, Location, Reset, Sealing};
 
     use super::*;
     use crate::run::hooks::HookFacts;
@@ -165,6 +165,7 @@ mod tests {
                 timeout_ms: 60_000,
                 cwd: None,
                 reset: Reset::None,
+                sealing: Sealing::default(),
             },
             facts: HookFacts {
                 run_id: "r".into(),
@@ -176,6 +177,7 @@ mod tests {
                 case: None,
                 trial: None,
                 result: None,
+                hidden: Vec::new(),
             },
             log: run.path().join("after_all.log"),
             location: Location::new("f", 1, 1),

@@ -175,13 +175,13 @@ fn written(result: io::Result<()>) -> Result<(), Reason> {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{Checkout, Command, Hook, PathRef, Repo, RepoSource, Reset};
+    use evalsuite_schema::{Checkout, Command, Hook, PathRef, Repo, RepoSource, Reset, Sealing};
 
     use super::*;
 
     fn hook(line: &str) -> Option<Hook> {
         let command = Some(Command::Shell(line.into()));
-        Some(Hook { command, timeout_ms: 1, cwd: None, reset: Reset::None })
+        Some(Hook { command, timeout_ms: 1, cwd: None, reset: Reset::None, sealing: Sealing::default() })
     }
 
     fn workspace(template: &str) -> Workspace {

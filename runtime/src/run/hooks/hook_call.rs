@@ -1,20 +1,24 @@
 //! One call of a hook: its command with all values, its log and its record.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command as StdCommand;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use evalsuite_discovery::with_slashes;
-use evalsuite_records::record::{HookRecord, Reason, ReasonCode, Stage};
+use evalsuite_records::record::{HookRecord, Reason, ReasonCode, SealRecord, Stage};
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Command, Hook, Location, Workspace};
+use evalsuite_schema::{Command, Hook, Location, SealMode, Workspace};
 
+use crate::model::command_seal::{CommandSeal, SealDefaults};
 use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
 use crate::platform::files::replace_file;
 use crate::platform::process::echo::Echo;
 use crate::platform::process::{self, Detached, Finished};
 use crate::platform::redaction::{Redactor, without_secrets};
+use crate::platform::sealed::{SealedFiles, named_files};
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::run::hooks::hook_command::filled_command;
 use crate::run::hooks::hook_facts::HookFacts;
@@ -79,7 +83,7 @@ impl HookCall {
     fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Reason>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
         let clock = Instant::now();
-        let (finished, shown) = match self.start(command, echo) {
+        let (finished, shown, sealed) = match self.start(command, echo) {
             Ok(finished) => finished,
             Err(failure) => return (None, Err(failure)),
         };
@@ -92,6 +96,7 @@ impl HookCall {
         record.timed_out = finished.timed_out;
         record.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         record.log = with_slashes(self.log_of_trial().map_or(&*self.log, |(_, log)| log));
+        record.sealed = sealed;
         let logged = self.write_log(&shown, &finished, redactor);
         let failure = self.failure(&finished, redactor);
         (Some(record), failure.map_or(logged, Err))
@@ -109,7 +114,8 @@ impl HookCall {
     }
 
     /// Runs a command to its end; returns its text, too.
-    fn start(&self, command: &Command, echo: Echo) -> Result<(Finished, String), Reason> {
+    fn start(&self, command: &Command, echo: Echo) -> Result<(Finished, String, Option<SealRecord>), Reason> {
+        let written = command;
         let (mut command, shown) = filled_command(command, &self.facts).map_err(|how| self.failed(how))?;
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
@@ -117,14 +123,37 @@ impl HookCall {
             return Err(self.failed(format_args!("cannot run: its working directory {} does not exist", cwd.display())));
         }
         let program = command.get_program().to_string_lossy().into_owned();
-        command.current_dir(cwd);
+        command.current_dir(&cwd);
         self.facts.environment(echo).apply(&mut command);
+        let seal = self.seal(written, &command, cwd)?;
         let mut input = self.facts.payload().to_string().into_bytes();
         input.push(b'\n');
         // A hook may start a server for all cases.
-        process::run_watched(command, input, Duration::from_millis(self.hook.timeout_ms), echo, Some(Detached::Keep))
-            .map(|finished| (finished, shown))
+        let limit = Duration::from_millis(self.hook.timeout_ms);
+        process::run_watched(command, input, limit, echo, Some(Detached::Keep), seal.start.as_ref())
+            .map(|finished| (finished, shown, seal.record))
             .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
+    }
+
+    /// Whether the command is sealed, and what it may use then: its workspace, and the files that it names.
+    fn seal(&self, written: &Command, command: &StdCommand, cwd: PathBuf) -> Result<CommandSeal, Reason> {
+        let seals = SealDefaults { hidden: self.facts.hidden.clone(), ..SealDefaults::default() };
+        if seals.mode(&self.hook.sealing) == SealMode::Off {
+            return Ok(CommandSeal::default());
+        }
+        let named = match written {
+            Command::Shell(line) => named_files::of_line(line, &cwd, command),
+            Command::Argv(_) => {
+                let words = [command.get_program()].into_iter().chain(command.get_args()).filter_map(OsStr::to_str);
+                named_files::of_arguments(words, &cwd)
+            }
+        };
+        let own = Some(self.facts.workspace.clone()).filter(|workspace| workspace.is_dir());
+        let files = SealedFiles { named, own: own.into_iter().collect(), working: Some(cwd), ..SealedFiles::default() };
+        seals.seal(&self.hook.sealing, &self.facts.places(), files).map_err(|refusal| {
+            let message = format!("hook {} cannot run: {}", self.shown(), refusal.message);
+            Reason::new(Stage::BeforeHooks, ReasonCode::NotSealed, message)
+        })
     }
 
     fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<Reason> {
@@ -178,7 +207,7 @@ impl HookCall {
 mod tests {
     use std::fs;
 
-    use evalsuite_schema::{Command as Written, Reset};
+    use evalsuite_schema::{Command as Written, Reset, Sealing};
 
     use super::*;
     use crate::run::hooks::hook_facts::tests::facts;
@@ -187,7 +216,13 @@ mod tests {
         HookCall {
             name: "before_each".into(),
             scope: Scope::Suite,
-            hook: Hook { command: Some(Written::Shell(line.into())), timeout_ms, cwd: None, reset: Reset::None },
+            hook: Hook {
+                command: Some(Written::Shell(line.into())),
+                timeout_ms,
+                cwd: None,
+                reset: Reset::None,
+                sealing: Sealing::default(),
+            },
             facts: HookFacts { suite_dir: root.to_owned(), trial: Some((0, root.to_owned())), ..facts() },
             log: root.join("hooks/before_each.log"),
             location: Location::new("suites/x/EVAL.yaml", 3, 5),

@@ -27,6 +27,8 @@ pub(crate) struct HookFacts {
     pub(crate) trial: Option<(u32, PathBuf)>,
     /// How the trial ended, for a hook after it.
     pub(crate) result: Option<TrialResult>,
+    /// What it may not use if it is sealed.
+    pub(crate) hidden: Vec<PathBuf>,
 }
 
 /// What a hook gets of a case.
@@ -153,6 +155,7 @@ pub(crate) mod tests {
             }),
             trial: Some((2, "/t".into())),
             result: None,
+            hidden: Vec::new(),
         }
     }
 

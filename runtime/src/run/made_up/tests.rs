@@ -152,6 +152,7 @@ fn commands_see_the_template_with_the_made_up_files() {
     let script = "cd \"$EVALSUITE_WORKSPACE\" && cat given.txt new.txt 2>/dev/null | grep -q given-new";
     let config = CodeGrader {
         run: PreparedCommand { command: Command::Shell(script.into()), cwd: None },
+        sealing: Default::default(),
         result: ResultSource::Output,
         timeout_seconds: None,
         config: Object::new(),

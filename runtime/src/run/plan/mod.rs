@@ -17,6 +17,7 @@ use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
+use crate::model::command_seal::{SealDefaults, hidden_directories};
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -150,13 +151,19 @@ impl Plan<'_> {
         workspace: &Path,
     ) -> CommandEnvironment {
         let run_id = &self.run.run_id;
-        CommandEnvironment::of_run(&self.places, run_id, &self.target, self.settings.echo).of_trial(
-            self.places.join(&case.dir),
-            &case.id,
-            trial,
-            directory,
-            workspace,
-        )
+        let mut environment = CommandEnvironment::of_run(&self.places, run_id, &self.target, self.settings.echo);
+        environment.seals = self.seals();
+        environment.of_trial(self.places.join(&case.dir), &case.id, trial, directory, workspace)
+    }
+
+    /// Which commands of the case are sealed.
+    pub(crate) fn seals(&self) -> SealDefaults {
+        SealDefaults {
+            suite: self.data.sealed,
+            environment: self.settings.sealed,
+            hidden: hidden_directories(&self.places, self.run.output()),
+            support: self.settings.seal_support.clone(),
+        }
     }
 
     /// The accepted answer to the case, of its target.
@@ -228,10 +235,13 @@ impl Plan<'_> {
             Scope::Target => format!("__target_{name}__"),
             Scope::Case | Scope::Suite => format!("__{name}__"),
         };
+        let (seals, mut hook) = (self.seals(), hook.clone());
+        // Another process may run the hook.
+        hook.sealing.sealed = Some(seals.mode(&hook.sealing));
         HookCall {
             name: name.to_owned(),
             scope,
-            hook: hook.clone(),
+            hook,
             facts: HookFacts {
                 run_id: self.run.run_id.clone(),
                 package_root: self.places.package_root.clone(),
@@ -242,6 +252,7 @@ impl Plan<'_> {
                 case: case.map(|case| CaseFacts::of(case, &self.places)),
                 trial: None,
                 result: None,
+                hidden: seals.hidden,
             },
             log,
             location: case.map_or(&self.data.location, |_| &self.case.location).clone(),

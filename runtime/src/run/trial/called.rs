@@ -305,6 +305,7 @@ fn call_command(
         writer: Writer::Agent,
         keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
+        seal: prepared.seal.start.as_ref(),
     });
     let mut recording = Recording::default();
     if let Some(line) = &answer.log {

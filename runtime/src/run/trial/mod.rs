@@ -11,6 +11,7 @@ pub(crate) mod size_limits;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;
+pub(crate) mod trial_seal;
 
 use std::io;
 

@@ -12,6 +12,7 @@ use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial};
+use crate::model::command_seal::CommandSeal;
 use crate::model::interpolation;
 use crate::model::messages::{file_parts, given_messages, messages_of};
 use crate::model::recorder::Recorder;
@@ -22,6 +23,7 @@ use crate::run::plan::Plan;
 use crate::run::selection::case_graders::grader_problems;
 use crate::run::selection::targets::ChosenAgent;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
+use crate::run::trial::trial_seal::seal_trial;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, WorkspaceBase, workspace_error};
 
@@ -39,6 +41,8 @@ pub(crate) struct Prepared<'a> {
     /// The case with the values of its variables.
     pub(crate) case: Cow<'a, Case>,
     pub(crate) agent: Agent<'a>,
+    /// How the agent starts if it is sealed. Its home directory stays until the trial ends.
+    pub(crate) seal: CommandSeal,
     /// Variables of every program that is run for the trial.
     pub(crate) environment: CommandEnvironment,
     pub(crate) cassette: TrialCassette,
@@ -56,8 +60,9 @@ impl<'a> Prepared<'a> {
         check_graders(&case, plan)?;
         let environment = plan.command_environment(&case, trial.index, &trial.directory, &trial.workspace);
         let agent = resolve_agent(plan)?;
+        let seal = seal_trial(trial, &case, &agent, &environment.seals)?;
         let recorder = Recorder::new(&case.id, trial.index);
-        Ok(Self { trial, case, agent, environment, cassette, recorder, programs: RefCell::default() })
+        Ok(Self { trial, case, agent, seal, environment, cassette, recorder, programs: RefCell::default() })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.

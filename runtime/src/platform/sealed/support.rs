@@ -1,0 +1,53 @@
+//! What the kernel can refuse to a sealed command, measured once per process.
+
+use std::sync::OnceLock;
+
+/// What the kernel offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SealSupport {
+    /// Version of Landlock, from 1; else why there is none.
+    pub(crate) landlock: Result<u32, String>,
+    /// Whether a filter can refuse sockets.
+    pub(crate) socket_filter: bool,
+}
+
+impl SealSupport {
+    /// No support, for this reason.
+    pub(crate) fn none(reason: impl Into<String>) -> Self {
+        Self { landlock: Err(reason.into()), socket_filter: false }
+    }
+
+    /// What this system offers. A thread that ends tries it: support is more than a version of the kernel, and containers may forbid it.
+    pub(crate) fn of_system() -> &'static Self {
+        static SUPPORT: OnceLock<SealSupport> = OnceLock::new();
+        SUPPORT.get_or_init(measured)
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "sealed"))]
+fn measured() -> SealSupport {
+    use super::{enforcement, socket_filter};
+    let try_both =
+        || SealSupport { landlock: enforcement::landlock_abi(), socket_filter: socket_filter::is_available() };
+    let thread = std::thread::Builder::new().name("evalsuite-seal".to_owned()).spawn(try_both);
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(support)) => support,
+        Ok(Err(_)) => SealSupport::none("the attempt to restrict a thread panicked"),
+        Err(error) => SealSupport::none(format!("no thread can be started to restrict: {error}")),
+    }
+}
+
+#[cfg(all(target_os = "linux", not(feature = "sealed")))]
+fn measured() -> SealSupport {
+    SealSupport::none("evalsuite was built without its feature `sealed`")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measured() -> SealSupport {
+    let system = match std::env::consts::OS {
+        "macos" => "macOS",
+        "windows" => "Windows",
+        other => other,
+    };
+    SealSupport::none(format!("sealing is not supported on {system}"))
+}
