@@ -3,6 +3,7 @@
 mod answer_pairs;
 mod calibrated_runs;
 mod calibration;
+mod canary;
 #[cfg(feature = "capture")]
 mod captured;
 mod cli_agents;

@@ -3,6 +3,7 @@
 mod agent_cli;
 mod build_script;
 mod calibration;
+mod canary;
 mod case;
 mod changes;
 mod ci;
