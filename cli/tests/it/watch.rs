@@ -151,6 +151,14 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let check: Vec<&str> = check.stdout.lines().collect();
     assert!(check.iter().any(|line| line.contains("error[E019]: unknown key `inptu`")), "{check:?}");
     assert_eq!(malformed[..check.len()], check, "the diagnostics of `check`");
+    let second = "suites/by_case/cases/second/case.yaml";
+    for (expects, outcome) in [("goodbye", "0 passed, 1 FAILED"), ("hello", "1 passed, 0 FAILED")] {
+        package.write(second, &case("hello", expects));
+        let other = watching.change();
+        let summary = other.last().expect("a line");
+        assert!(summary.starts_with(&format!("evalsuite: {outcome}, 0 skipped")), "a valid case runs: {other:?}");
+        assert!(other.iter().any(|line| line.contains("error[E019]")), "the other one is still broken: {other:?}");
+    }
 
     package.write(first, &case("hello", "hello"));
     assert_eq!(watching.change(), ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 0 problems"]);

@@ -205,7 +205,7 @@ fn too_large_text(problems: &[String]) -> String {
 }
 
 /// Where the files of a call of the agent are.
-fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
+pub(crate) fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
     let directory = UntrustedDirectory::new(&prepared.trial.directory).join("agent");
     turn.map_or_else(|| directory.clone(), |turn| directory.join(format!("turn-{turn:03}")))
 }
