@@ -28,6 +28,7 @@ impl Stopwatch {
     }
 
     /// How long it took until another one was started.
+    #[cfg(feature = "capture")]
     pub(crate) fn until(&self, end: &Self) -> Duration {
         end.clock.saturating_duration_since(self.clock)
     }
