@@ -320,6 +320,8 @@ codes! {
     OnlyLimits = "W036", "only-limits";
     /// The front matter of a skill has something that the reference reader of Agent Skills refuses, or reads otherwise.
     UnportableSkill = "W037", "unportable-skill";
+    /// Files with answers, or the canary of the suite, are in what an agent is given.
+    AnswersInReach = "W038", "answers-in-reach";
 }
 
 impl Serialize for Code {

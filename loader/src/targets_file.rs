@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
+use walkdir::WalkDir;
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::paths::{PathKind, Roots, Scope};
+use crate::fields::paths::{PathKind, Roots, Scope, normalize};
 use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, sealing};
 use crate::keys::{Status, placeholder};
@@ -21,6 +23,9 @@ use evalsuite_diagnostics::suggest;
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
     &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
+
+/// How far below a targets file its suites are looked for.
+const SUITE_DEPTH: usize = 4;
 
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
@@ -202,8 +207,19 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
     let mut fields = Fields::new(node, CliTarget::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
     parts.make("command", fields.require("command", d).and_then(|entry| command(&entry.value, d)));
+    if let (Some(entry), Some(Written::Boolean(true))) =
+        (fields.get("in_suite_directory"), parts.get("in_suite_directory"))
+    {
+        warn_of_answers(entry.key_span, "the directory of the suite", d);
+    }
     if let Some(entry) = fields.get("cwd") {
-        parts.make("cwd", directory(&entry.value, scope, d));
+        let directory = directory(&entry.value, scope, d);
+        if let Some(found) = &directory
+            && has_suite(&normalize(&scope.roots.package_root.join(&found.path)), scope)
+        {
+            warn_of_answers(entry.key_span, &format!("`{}`, which contains a suite", found.written), d);
+        }
+        parts.make("cwd", directory);
         if let Some(Written::Boolean(true)) = parts.get("in_suite_directory") {
             let message = "`cwd` and `in_suite_directory` contradict each other";
             d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
@@ -226,6 +242,27 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
     without_effect(&mut fields, d);
     fields.finish(d);
     parts.into_value_of_rest()
+}
+
+/// Warns of a command that runs in a directory with a suite.
+fn warn_of_answers(key: Span, what: &str, d: &mut Diagnostics) {
+    let message = format!("the command runs in {what}: the agent is given the answers of its cases");
+    let help = "give the cases a workspace, or the target a directory without suites";
+    d.report(Code::AnswersInReach, key, message, help);
+}
+
+/// Whether a working directory contains the targets file and a suite next to it or below.
+fn has_suite(cwd: &Path, scope: Scope<'_>) -> bool {
+    let directory = scope.dir;
+    let is_suite = |entry: &walkdir::DirEntry| {
+        entry.file_type().is_file() && SuiteFile::named(&entry.file_name().to_string_lossy()).is_some()
+    };
+    directory.starts_with(cwd)
+        && WalkDir::new(directory)
+            .max_depth(SUITE_DEPTH)
+            .into_iter()
+            .filter_map(Result::ok)
+            .any(|entry| is_suite(&entry))
 }
 
 /// A directory; one with variables is looked for when the command runs.

@@ -8,6 +8,7 @@ use crate::grader::keys::{ASSERTIONS, TaskGrader};
 use crate::json::{FromJson, ToJson};
 use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
+use crate::suite::CANARY;
 use crate::workspace::WORKSPACE;
 use crate::{
     Content, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role, Trials, Value, Workspace,
@@ -393,4 +394,7 @@ pub struct Task {
     /// Results that the task has to pass or to fail.
     #[key(Object(Examples::TABLE), "{\"fail\": [\"Hello.\"]}", by_hand)]
     pub examples: (),
+    /// The `canary` of the suite: an agent that reads this file has read it too. JSON has no comments.
+    #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
+    pub canary: (),
 }

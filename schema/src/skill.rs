@@ -3,6 +3,7 @@
 use evalsuite_derive::Keys;
 
 use crate::keys::ID;
+use crate::suite::CANARY;
 use crate::{Object, Value};
 
 /// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file. Every scalar is text: `version: 1.10` is `1.10`.
@@ -101,6 +102,10 @@ pub struct SkillEvals {
     /// Metadata of every case, merged as that of an eval file.
     #[key(Data, "{\"team\": \"forms\"}")]
     pub metadata: Object,
+    /// A GUID of these evals alone. If it turns up in what an agent says, does or writes, the agent saw this file, and the trial is an
+    /// error with the code `saw_answers`.
+    #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
+    pub canary: (),
     /// The cases, at least one.
     #[key(
         Some(&Object(SkillEval::TABLE)),

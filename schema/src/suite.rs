@@ -5,9 +5,14 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 use crate::execution::SuiteRequires;
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
+use crate::keys::Type;
 use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
 use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
+
+/// A random text by which a leak of a suite's files is noticed.
+pub(crate) const CANARY: Type =
+    Type::Pattern("^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", "a GUID, as `uuidgen` prints one");
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
@@ -106,6 +111,10 @@ pub struct Suite {
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
+    /// A GUID of this suite alone, also written in its case files as a comment. If it turns up in what an agent says, does or writes,
+    /// the agent saw files with answers, and the trial is an error with the code `saw_answers`.
+    #[key(CANARY, "3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46", codes(OutOfRange), by_hand)]
+    pub canary: Option<String>,
 }
 
 impl Suite {
@@ -137,6 +146,7 @@ impl Suite {
             fail_on_error: false,
             sealed: None,
             gates: Vec::new(),
+            canary: None,
         }
     }
 }
@@ -180,4 +190,8 @@ pub struct SuiteJson {
     /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
+    /// A GUID of this suite alone, also written in its tasks. If it turns up in what an agent says, does or writes, the agent saw files
+    /// with answers, and the trial is an error with the code `saw_answers`.
+    #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
+    pub canary: (),
 }

@@ -80,7 +80,8 @@ pub enum Isolation {
     Shared,
 }
 
-/// A git repository in the workspace. It is cloned once per run, and every trial gets a copy.
+/// A git repository in the workspace. It is cloned once per run, and every trial gets a copy. The copy has the commit that is checked
+/// out, what led to it, and tags of that: neither a remote nor later commits, which may be the answer to the case.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]
@@ -147,7 +148,8 @@ pub struct WrittenClone {
     /// Number of commits of a shallow clone.
     #[key(Integer(1, u32::MAX as u64), "1", default = "all")]
     pub depth: Option<u32>,
-    /// Filter of a partial clone.
+    /// Filter of the clone in which `ref` is looked up. All content of the commit and its history is then fetched, since the
+    /// workspace has no remote to fetch it from later.
     #[key(Text, "\"blob:none\"")]
     pub filter: Option<String>,
     /// Directories of a sparse checkout.

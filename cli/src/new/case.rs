@@ -1,10 +1,11 @@
 //! `cargo evalsuite new case`.
 
-use evalsuite_discovery::SKILL_EVALS;
+use evalsuite_discovery::{SKILL_EVALS, suite_files};
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 
+use super::canary;
 use super::changes::{Changes, read_if_there};
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
@@ -26,6 +27,9 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
         }
     };
     let mut changes = Changes::new(&package.root);
+    let texts = suite_files(&suite.path)?.into_iter().map(|(file, _)| read_if_there(&file));
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    let canary = texts.iter().flatten().find_map(|text| canary::written_in(text));
     if suite.is_skill {
         let path = suite.path.join(SKILL_EVALS);
         let text = with_eval(&read_if_there(&path)?.unwrap_or_default(), &id, &input, &check).ok_or_else(|| {
@@ -33,9 +37,9 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
         })?;
         changes.edit(path, text, format!("eval {id}"));
     } else if suite.has_tasks {
-        changes.create(suite.path.join(format!("tasks/{id}.json")), task(&id, &input, &check));
+        changes.create(suite.path.join(format!("tasks/{id}.json")), task(&id, &input, &check, canary));
     } else {
-        changes.create(suite.cases.join(format!("{id}/case.yaml")), case(&input, &check));
+        changes.create(suite.cases.join(format!("{id}/case.yaml")), case(&input, &check, canary));
     }
     changes.write(arguments.force)
 }
@@ -52,14 +56,16 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-fn case(input: &str, check: &Check) -> String {
+fn case(input: &str, check: &Check, canary: Option<&str>) -> String {
     let input = quoted(input);
-    match check {
-        Check::Contains(text) => {
-            format!("input: {input}\nassertions:\n  - {{ type: contains, value: {} }}\n", quoted(text))
+    let comment = canary.map(|canary| format!("# canary: {canary}\n")).unwrap_or_default();
+    comment
+        + &match check {
+            Check::Contains(text) => {
+                format!("input: {input}\nassertions:\n  - {{ type: contains, value: {} }}\n", quoted(text))
+            }
+            Check::Criteria(criteria) => format!("input: {input}\ncriteria: {}\n", quoted(criteria)),
         }
-        Check::Criteria(criteria) => format!("input: {input}\ncriteria: {}\n", quoted(criteria)),
-    }
 }
 
 /// `evals.json` with another eval.
@@ -79,15 +85,16 @@ fn with_eval(text: &str, id: &str, input: &str, check: &Check) -> Option<String>
     Some(file.to_string())
 }
 
-fn task(id: &str, input: &str, check: &Check) -> String {
+fn task(id: &str, input: &str, check: &Check, canary: Option<&str>) -> String {
     let (description, grader) = match check {
         Check::Contains(text) => {
             (format!("The answer contains `{text}`."), json!({ "name": "contains", "config": { "value": text } }))
         }
         Check::Criteria(criteria) => (criteria.clone(), json!({ "name": "llm-grader" })),
     };
+    let canary = canary.map(|canary| format!("\n  \"canary\": {},", quoted(canary))).unwrap_or_default();
     let (id, description, input) = (quoted(id), quoted(&description), quoted(input));
     format!(
-        "{{\n  \"id\": {id},\n  \"description\": {description},\n  \"input\": {{ \"prompt\": {input} }},\n  \"graders\": [{grader}]\n}}\n"
+        "{{\n  \"id\": {id},{canary}\n  \"description\": {description},\n  \"input\": {{ \"prompt\": {input} }},\n  \"graders\": [{grader}]\n}}\n"
     )
 }

@@ -4,6 +4,7 @@ mod agent_cli;
 mod arguments;
 mod build_script;
 mod calibration;
+mod canary;
 mod case;
 mod changes;
 mod ci;

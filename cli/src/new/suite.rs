@@ -11,7 +11,7 @@ use super::changes::{Changes, read_if_there};
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci, dev_profile, editor};
+use super::{build_script, canary, ci, dev_profile, editor};
 use crate::locate::suite_request;
 use crate::locate::suite_search::{self, SKILL_HOMES};
 use crate::new::arguments::{LayoutName, NewSuite};
@@ -94,11 +94,13 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
                 (skill_path, SKILL, include_str!("../../assets/new/skill_test.rs.txt"))
             }
         };
+        let canary = canary::fresh();
         for (file, text) in files {
             let file = root.join(path).join(file);
             // A skill that exists gets evals.
             if !(file.ends_with(SKILL_FILE) && file.is_file()) {
-                changes.create(file, text.replace("{name}", &name).replace("{test}", &test));
+                let text = text.replace("{name}", &name).replace("{test}", &test);
+                changes.create(file, text.replace("{canary}", &canary));
             }
         }
         // A module of the name of a crate would hide the crate.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
-use evalsuite_diagnostics::{Diagnostic, Diagnostics};
+use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity};
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session, Test};
 use evalsuite_schema::digest::sha256_of_data;
@@ -110,7 +110,8 @@ impl Suites {
         let pairs = self.watched.iter_mut().zip(&before);
         let touched = pairs.flat_map(|(suite, before)| {
             let touched = suite.touched(before.as_ref(), files);
-            suite.probe(&touched);
+            // The cases of a suite with errors are those of before.
+            suite.probe(if suite.has_errors { &[] } else { &touched });
             touched
         });
         touched.collect()
@@ -207,7 +208,9 @@ impl WatchedSuite {
     }
 
     fn touched(&self, before: Option<&LoadedSuite>, files: &BTreeSet<PathBuf>) -> Vec<Touched> {
-        let Some(now) = self.good.as_ref().filter(|_| !self.has_errors) else { return Vec::new() };
+        let Some(now) = &self.good else { return Vec::new() };
+        // With an error in it, the suite is the one before the error.
+        let Some(broken) = self.broken_cases(now) else { return Vec::new() };
         let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
         let targets_file = files.iter().any(|file| is_targets_file(file));
         // Asked of the file system once, not for each case.
@@ -218,6 +221,9 @@ impl WatchedSuite {
         let mut touched = Vec::new();
         for test in &now.tests {
             let loaded = &now.cases[test.case];
+            if broken.contains(loaded.case.location.file.as_str()) {
+                continue;
+            }
             let path = test.path.join("::");
             let is_changed = old
                 .get(&path)
@@ -227,6 +233,18 @@ impl WatchedSuite {
             }
         }
         touched
+    }
+
+    /// The files of cases with an error; `None` if an error is elsewhere: it concerns every case.
+    fn broken_cases(&self, now: &LoadedSuite) -> Option<BTreeSet<&str>> {
+        let errors = self.diagnostics.iter().filter(|found| self.has_errors && found.severity() == Severity::Error);
+        let is_of_case = |file: &&str| {
+            let has_file = |case: &LoadedCase| !case.source.is_empty() && case.case.location.file == *file;
+            now.cases.iter().any(has_file)
+        };
+        let files = errors.map(|found| found.place.as_ref().map(|place| place.file.as_str()).filter(is_of_case));
+        let files: BTreeSet<&str> = files.collect::<Option<_>>()?;
+        (!self.has_errors || !files.is_empty()).then_some(files)
     }
 
     /// Whether a case names one of the files, or a directory around it.

@@ -66,6 +66,19 @@ fn a_suite_of_either_layout_passes_check() {
         }
         let check = package.run(&["check", "--deny-warnings"]);
         assert_eq!((check.code, check.out.as_str()), (0, "no problems in 1 suite with 2 tests\n"), "{layout}");
+        let added = package.run(&["new", "case", "third", "--input", "Hi", "--contains", "Hello"]);
+        assert_eq!((added.code, added.err.as_str()), (0, ""), "{}", added.out);
+        assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0);
+        let text = read(&package, file);
+        let canary =
+            text.split(['"', ' ', '\n']).find(|word| word.len() == 36).expect("a canary in the file of the suite");
+        let cases = match layout {
+            "cases" => ["greeting", "addition", "third"].map(|case| format!("suites/basics/cases/{case}/case.yaml")),
+            _ => ["greeting", "addition", "third"].map(|case| format!("suites/basics/tasks/{case}.json")),
+        };
+        for case in cases {
+            assert!(read(&package, &case).contains(canary), "an agent that reads {case} is noticed");
+        }
         assert_eq!(check.err, "", "the call in the test file is read");
     }
     let package = package();

@@ -151,7 +151,6 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let check: Vec<&str> = check.stdout.lines().collect();
     assert!(check.iter().any(|line| line.contains("error[E019]: unknown key `inptu`")), "{check:?}");
     assert_eq!(malformed[..check.len()], check, "the diagnostics of `check`");
-
     package.write(first, &case("hello", "hello"));
     assert_eq!(watching.change(), ["evalsuite: 1 passed, 0 FAILED, 0 skipped; 0 problems"]);
     package.write(first, &suites::case("hello", "hello"));
@@ -215,6 +214,37 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     package.write("tests/evals.rs", &TESTS.replace("{} {note}", "{:.0}"));
     let worse = watching.change();
     assert_eq!(worse.last().expect("a line"), "evalsuite: 0 passed, 3 FAILED, 0 skipped; 0 problems");
+}
+
+#[test]
+fn a_valid_case_runs_while_the_file_of_another_one_is_broken() {
+    let package = package("watched_broken");
+    package.build(["--test", "evals", "--features", "evalsuite/reload"]).succeeds("the package is valid");
+    let watching = Watching::short(&package);
+    watching.change();
+    let [first, second] = ["first", "second"].map(|case| format!("suites/by_case/cases/{case}/case.yaml"));
+    let broken = case("hello", "hello").replace("input", "inptu");
+    let runs = |case: &str| package.records().of_case(case).len();
+    let last = |lines: &[String]| lines.last().expect("a line").clone();
+    package.write(&first, &broken);
+    assert_eq!(last(&watching.change()), "evalsuite: 0 passed, 0 FAILED, 0 skipped; 1 problem");
+    package.write(&second, &case("hello", "goodbye"));
+    let failed = watching.change();
+    assert!(failed.iter().any(|line| line.contains("error[failed]: by_case::second")), "{failed:?}");
+    assert_eq!(last(&failed), "evalsuite: 0 passed, 1 FAILED, 0 skipped; 1 problem", "{failed:?}");
+    package.write(&second, &case("hello", "hello"));
+    let passed = watching.change();
+    assert!(passed.iter().any(|line| line.contains("error[E019]")), "{passed:?}");
+    assert_eq!(last(&passed), "evalsuite: 1 passed, 0 FAILED, 0 skipped; 1 problem", "{passed:?}");
+    package.write(&first, &broken.replace("hello", "hallo"));
+    watching.change();
+    assert_eq!((runs("first"), runs("second")), (0, 2), "a broken case does not run");
+    // What all cases share has to be valid.
+    package.write("suites/by_case/EVAL.yaml", "nmae: shop\n");
+    watching.change();
+    package.write(&second, &case("hello", "nothing"));
+    watching.change();
+    assert_eq!(runs("second"), 2);
 }
 
 #[test]

@@ -28,8 +28,8 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::{around, wrong_type};
 
 pub(crate) use values::{
-    all, boolean, control_character, integer, list, literal, literal_text, object, pass_mark, short_text, string, text,
-    texts, word,
+    all, boolean, canary, control_character, integer, list, literal, literal_text, object, pass_mark, short_text,
+    string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

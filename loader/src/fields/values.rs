@@ -7,7 +7,7 @@ use super::reject;
 use super::wrong_type::wrong_type;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Range, range};
-use crate::read::node::{Data, Node};
+use crate::read::node::{Data, Entry, Node};
 use evalsuite_diagnostics::suggest;
 
 /// Text that is not blank, as written.
@@ -26,6 +26,17 @@ pub(crate) fn short_text(node: &Node, what: &str, longest: usize, d: &mut Diagno
     if length > longest {
         let message = format!("{what} has {length} characters");
         return reject(Code::OutOfRange, node.span, message, format!("write at most {longest} characters"), d);
+    }
+    Some(text)
+}
+
+/// A GUID that marks the files of a suite. A shorter text might turn up anywhere.
+pub(crate) fn canary(entry: &Entry, d: &mut Diagnostics) -> Option<String> {
+    let text = text(&entry.value, "`canary`", d)?;
+    let lengths = text.split('-').map(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(part.len()));
+    if !lengths.eq([8, 4, 4, 4, 12].map(Some)) {
+        let help = "write a GUID, as `uuidgen` prints one";
+        return reject(Code::OutOfRange, entry.value.span, format!("`canary` is `{text}`, not a GUID"), help, d);
     }
     Some(text)
 }

@@ -7,8 +7,8 @@ use evalsuite_schema::{Layout, Suite, SuiteJson, SuiteKind};
 
 use super::{combined, new_suite, tasks};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::Fields;
 use crate::fields::paths::Scope;
+use crate::fields::{self, Fields};
 use crate::read;
 use crate::source::{Files, Span};
 use crate::suite::gates;
@@ -42,11 +42,12 @@ pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagno
     fields.get("$schema");
     let written: SuiteJson = fields.parts(scope, d).into_value_of_rest()?;
     let gates = fields.get("gates").map(|entry| gates::read(entry, &[], d)).unwrap_or_default();
+    let canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
     let has_kind = fields.get("kind").is_some();
     fields.finish(d);
     let trimmed = |name: &Option<String>| name.as_ref().map(|name| name.trim().to_owned());
     let mut suite = new_suite(trimmed(&written.name).unwrap_or_default(), layout, root.span, scope);
-    suite.gates = gates;
+    (suite.gates, suite.canary) = (gates, canary);
     suite.agent_name = trimmed(&written.agent_name);
     // Nothing in the cases contradicts `capability`: a word that is no kind has no other consequences.
     suite.kind = written.kind.unwrap_or(if has_kind { SuiteKind::Capability } else { SuiteKind::Mixed });

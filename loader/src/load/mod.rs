@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Roots, Scope};
 use crate::request::{Part, Request};
 use crate::source::{Files, Span};
-use crate::suite::cross_check;
+use crate::suite::{answers_in_reach, cross_check};
 use crate::{calibration, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
@@ -75,6 +75,7 @@ impl ReadSuite {
             return Some((suite, None));
         }
         cross_check::unjudged_criteria(cases, place, d);
+        answers_in_reach::report(&suite, place, cases, scope, d);
         let calibration = self.calibration(scope, d);
         Some((suite, calibration))
     }

@@ -1,5 +1,6 @@
 //! Suites: their gates, and the checks across all cases and files.
 
+pub(crate) mod answers_in_reach;
 pub(crate) mod cross_check;
 pub(crate) mod gates;
 pub(crate) mod linked_directories;

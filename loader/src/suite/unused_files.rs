@@ -122,8 +122,8 @@ fn names(path: &str) -> Vec<String> {
     file.into_iter().chain(folders).collect()
 }
 
-/// Adds every path of a compiled case that is not the case's own directory.
-fn collect(value: &Value, package_root: &Path, paths: &mut BTreeSet<PathBuf>) {
+/// Adds every path of a compiled case, or a part of it, that is not the case's own directory.
+pub(super) fn collect(value: &Value, package_root: &Path, paths: &mut BTreeSet<PathBuf>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, package_root, paths)),
         Value::Object(object) => {

@@ -261,6 +261,8 @@ names! {
         RequiredGraderUndecided => "required_grader_undecided",
         /// No grader decided.
         NothingDecided => "nothing_decided",
+        /// The canary of the suite is in what the agent said, did or wrote: it saw the answers.
+        SawAnswers => "saw_answers",
         /// All graders ask judges that do not meet the suite's requirements for judges.
         JudgeBelowBar => "judge_below_bar",
         /// An environment variable or option of the run is invalid.

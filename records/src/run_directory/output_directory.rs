@@ -92,7 +92,8 @@ impl OutputDirectory {
         Ok(runs)
     }
 
-    /// The directories of all runs, also of those without records, in the same order.
+    /// The directories of all runs, also of those without records, in the same order. The newest one is known by its name, also if the
+    /// clock was set back since the one before.
     ///
     /// # Errors
     ///
@@ -103,7 +104,12 @@ impl OutputDirectory {
             runs.push((run.began()?, run));
         }
         sort_by(&mut runs, |(a, run), (b, other)| (b, &other.0).cmp(&(a, &run.0)));
-        Ok(runs.into_iter().map(|(_, run)| run).collect())
+        let mut runs: Vec<StoredRun> = runs.into_iter().map(|(_, run)| run).collect();
+        let latest = self.latest()?;
+        if let Some(place) = runs.iter().position(|run| Some(run.id()) == latest) {
+            runs[..=place].rotate_right(1);
+        }
+        Ok(runs)
     }
 
     /// The id of the newest run, if there is one.
@@ -240,6 +246,24 @@ mod tests {
         let ids: Vec<_> = output.runs_newest_first().unwrap().iter().map(StoredRun::id).collect();
         assert_eq!(ids, ["recorded"]);
         assert_eq!(output.directories_newest_first().unwrap().len(), 2, "both can be removed");
+    }
+
+    #[test]
+    fn the_newest_run_is_first_although_the_clock_was_set_back_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = OutputDirectory::new(directory.path());
+        for (id, hour) in [("first", 9), ("second", 14), ("third", 8), ("fourth", 7)] {
+            let mut record = RunRecord::new();
+            record.started_at = format!("2026-01-04T{hour:02}:00:00.000Z");
+            let record = evalsuite_schema::json::to_string(&record).unwrap();
+            replace_file(&output.run_directory(id).join(RUN_RECORD), record.as_bytes()).unwrap();
+        }
+        let ids = || output.runs_newest_first().unwrap().iter().map(StoredRun::id).collect::<Vec<_>>();
+        assert_eq!(ids(), ["second", "first", "third", "fourth"]);
+        output.set_latest(Some("third")).unwrap();
+        assert_eq!(ids(), ["third", "second", "first", "fourth"]);
+        output.set_latest(Some("gone")).unwrap();
+        assert_eq!(ids(), ["second", "first", "third", "fourth"]);
     }
 
     #[test]

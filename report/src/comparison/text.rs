@@ -11,7 +11,7 @@ use super::{
     CaseChange, ChangeKind, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
     SuiteComparison, UnknownTrials,
 };
-use crate::statistics::wilson_interval;
+use crate::statistics::{shown_p, wilson_interval};
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;
@@ -91,21 +91,22 @@ impl SuiteComparison {
     /// `0.031 (a change below 0.020)`; where it is one, without the level.
     pub(super) fn p_text(&self) -> String {
         let is_near = self.p_value < 0.1 && self.p_value > self.level;
-        let level = if is_near { format!(" (a change from {:.3} down)", self.level) } else { String::new() };
-        format!("{:.3}{level}", self.p_value)
+        let level = if is_near { format!(" (a change from {} down)", shown_p(self.level)) } else { String::new() };
+        format!("{}{level}", shown_p(self.p_value))
     }
 
     /// What counts as one observation, if it is not a trial, and why.
     pub(crate) fn unit_text(&self) -> Option<String> {
         if let (ComparisonUnit::Run, Some(p)) = (self.unit, self.between_runs_p) {
             return Some(format!(
-                "each run counts as one: runs of the base differ by more than their trials do (p {p:.3})"
+                "each run counts as one: runs of the base differ by more than their trials do (p {})",
+                shown_p(p)
             ));
         }
         let why = match self.is_unit_chosen {
             true => "as requested".to_owned(),
             false if self.is_correlated => "its trials are correlated, as the suite says".to_owned(),
-            false => format!("its trials within one run resemble each other (p {:.3})", self.alike_p),
+            false => format!("its trials within one run resemble each other (p {})", shown_p(self.alike_p)),
         };
         (self.unit == ComparisonUnit::Case).then(|| format!("each case counts as one: {why}"))
     }
@@ -233,7 +234,8 @@ impl fmt::Display for SliceComparison {
 }
 
 pub(super) fn p_value(p: f64, adjusted: f64) -> String {
-    if adjusted > p { format!("{p:.3} ({adjusted:.3} adjusted)") } else { format!("{p:.3}") }
+    let [shown, adjusted_p] = [p, adjusted].map(shown_p);
+    if adjusted > p { format!("{shown} ({adjusted_p} adjusted)") } else { shown }
 }
 
 /// `18/20 (0.70-0.97)`.
@@ -270,7 +272,7 @@ fn numbers(change: &CaseChange) -> String {
         text.push_str(&format!("  {base:.places$} -> {run:.places$}"));
     }
     if let Some(p_value) = change.p_value {
-        text.push_str(&format!("  p {p_value:.3}"));
+        text.push_str(&format!("  p {}", shown_p(p_value)));
     }
     text
 }

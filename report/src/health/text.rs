@@ -6,6 +6,7 @@ use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
 
 use super::{CaseHealth, GraderFinding, Health, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader};
+use crate::statistics::shown_p;
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;
@@ -108,9 +109,9 @@ impl fmt::Display for JudgeHealth {
         }
         if self.prompts > 0 {
             let prompts = counted(self.prompts, "equal prompt");
-            write!(f, "  {:+.3} on {prompts}, p {:.3}", self.difference, self.p_value)?;
+            write!(f, "  {:+.3} on {prompts}, p {}", self.difference, shown_p(self.p_value))?;
         }
         let kappa = self.kappa.zip(self.kappa_p_value);
-        kappa.map_or(Ok(()), |((oldest, newest), p)| write!(f, "  κ {oldest:.2} -> {newest:.2}, p {p:.3}"))
+        kappa.map_or(Ok(()), |((oldest, newest), p)| write!(f, "  κ {oldest:.2} -> {newest:.2}, p {}", shown_p(p)))
     }
 }

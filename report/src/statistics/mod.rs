@@ -26,3 +26,8 @@ pub(crate) use self::single_cases::{CaseTrials, End, Series, Worse, worse_cases}
 pub(crate) use self::student::student_at_most;
 pub(crate) use self::wilson::share_interval;
 pub use self::wilson::wilson_interval;
+
+/// A p-value as people read it after `p`. None is 0: `p < 0.001`.
+pub(crate) fn shown_p(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}

@@ -288,7 +288,7 @@ fn trials_of_a_run_that_resemble_each_other_count_as_one() {
     assert!(kinds(&found).iter().all(|kind| *kind == ChangeKind::Changed), "{found}");
     assert!(
         found.to_string().contains(
-            "\n  unit     each case counts as one: its trials within one run resemble each other (p 0.000)\n"
+            "\n  unit     each case counts as one: its trials within one run resemble each other (p < 0.001)\n"
         ),
         "{found}"
     );

@@ -51,7 +51,8 @@ impl AskingGrader {
         key["judge"] = json!(judge.is_named.then_some(&judge.name));
         // Without a name, the judge of the environment goes before the others.
         let model = options.endpoint.as_ref().filter(|_| !judge.is_named).map(|endpoint| endpoint.model.as_str());
-        let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge(model) };
+        let model = judge.command.as_deref().or(model);
+        let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
         match self.cassette.0.look_up(asker, key.clone()) {
             LookUp::Found(reply) => json::decode_value(&reply)
                 .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),

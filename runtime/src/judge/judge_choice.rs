@@ -1,6 +1,6 @@
 //! Which judges a grader asks: named by the grader, the environment, the macro, or the targets file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use evalsuite_schema::grader::JudgeSettings;
@@ -16,8 +16,11 @@ use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
 use crate::model::judge::{BoundJudge, JudgeError, Judges};
 use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::sha256_of_data;
 use crate::platform::environment;
 use crate::platform::text_error::text_error;
+use crate::record::cassette::named_files::add_named_files;
+use crate::record::cassette::recorded_replies::OF_COMMAND;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]
@@ -28,6 +31,8 @@ pub(crate) struct ChosenJudge {
     pub(crate) is_named: bool,
     /// Whether there are only its recorded replies.
     pub(crate) is_absent: bool,
+    /// Of a command, what tells it from another one: [`OF_COMMAND`] and a digest.
+    pub(crate) command: Option<String>,
 }
 
 text_error! {
@@ -60,6 +65,10 @@ pub(crate) struct JudgeCommands {
 impl JudgeCommands {
     fn targets(&self) -> Result<Targets, UnusableTarget> {
         (self.load)(&self.places, self.file.as_deref())
+    }
+
+    fn select(&self, name: &str) -> Result<CliAgent, UnusableTarget> {
+        self.targets().and_then(|targets| CliAgent::select(targets, name, environment::var))
     }
 }
 
@@ -107,23 +116,25 @@ impl JudgeChoice {
     }
 
     fn named(&self, name: &str, grader: &AskingGrader) -> Result<ChosenJudge, NoJudge> {
-        let named = |judge| ChosenJudge { name: name.to_owned(), judge, is_named: true, is_absent: false };
+        let named =
+            |judge| ChosenJudge { name: name.to_owned(), judge, is_named: true, is_absent: false, command: None };
         if let Some(judge) = registered(&self.judges.named, name) {
             return Ok(named(judge.clone()));
         }
         if self.is_recorded {
-            return Ok(ChosenJudge { is_absent: true, ..named(absent_judge()) });
+            // A replay can do without the targets file.
+            let agent = self.commands.as_ref().and_then(|commands| commands.select(name).ok());
+            let command = agent.map(|agent| identity(&agent));
+            return Ok(ChosenJudge { is_absent: true, command, ..named(absent_judge()) });
         }
         if let Some(commands) = &self.commands {
-            let agent = commands
-                .targets()
-                .and_then(|targets| CliAgent::select(targets, name, environment::var))
-                .map_err(|error| format!("there is no judge `{name}`: {error}"))?;
+            let agent = commands.select(name).map_err(|error| format!("there is no judge `{name}`: {error}"))?;
             if [name, &agent.name].map(Some).contains(&commands.under_test.as_deref()) {
                 let help = "help: name another target, or a judge of the macro";
                 return Err(format!("judge `{name}` is the agent under test\n{help}").into());
             }
-            return Ok(named(command_judge(agent, grader)));
+            let command = Some(identity(&agent));
+            return Ok(ChosenJudge { command, ..named(command_judge(agent, grader)) });
         }
         let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -147,13 +158,26 @@ pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &AskingGrader) -> 
     let of_grader = requests.filter(|request| request["grader"] == grader.path.as_str());
     let names: BTreeSet<String> =
         of_grader.map(|request| request["judge"].as_str().map(str::to_owned)).collect::<Option<_>>()?;
-    let judges =
-        names.into_iter().map(|name| ChosenJudge { name, judge: absent_judge(), is_named: true, is_absent: true });
+    let judges = names.into_iter().map(|name| ChosenJudge {
+        name,
+        is_named: true,
+        is_absent: true,
+        ..self::chosen(absent_judge())
+    });
     Some(judges.collect::<Vec<_>>()).filter(|judges| !judges.is_empty())
 }
 
+/// What tells a command from another one: its entry as written, and the files of the package that it names.
+fn identity(agent: &CliAgent) -> String {
+    let mut files = BTreeMap::new();
+    let directories: Vec<PathBuf> = agent.file.parent().map(PathBuf::from).into_iter().collect();
+    add_named_files(&agent.target.command, &directories, &mut files);
+    let digest = sha256_of_data(&json!([agent.target, files]));
+    format!("{OF_COMMAND}{}", &digest[..16])
+}
+
 fn chosen(judge: BoundJudge) -> ChosenJudge {
-    ChosenJudge { name: judge.0.name.clone(), judge, is_named: false, is_absent: false }
+    ChosenJudge { name: judge.0.name.clone(), judge, is_named: false, is_absent: false, command: None }
 }
 
 /// Stands in for a judge whose replies are recorded.

@@ -50,8 +50,8 @@ pub(crate) enum Asker<'m> {
     Agent,
     /// A judge: when recorded again, it is asked again. A reply of another model than this one is not its reply.
     Judge(Option<&'m str>),
-    /// A judge that is not configured: only its recorded replies are available.
-    AbsentJudge,
+    /// A judge that is not configured, or not called: only its recorded replies are available. Those of another model or command are not.
+    AbsentJudge(Option<&'m str>),
 }
 
 /// A request that has to be sent.

@@ -6,14 +6,13 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use evalsuite_records::record::{Usage, milliseconds};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 use serde::Serialize;
 
 use crate::model::recording::{CallPosition, Recording};
-use crate::platform::clock::timestamp;
+use crate::platform::clock::Stopwatch;
 use crate::platform::notice;
 
 /// Records what an agent does while a trial runs, also from a tool of a framework, a task or a thread.
@@ -252,9 +251,10 @@ impl Recorder {
     }
 
     fn begin_tool(&self, mut call: ToolCall) -> RunningTool {
-        call.start_time = Some(timestamp());
+        let began = Stopwatch::start();
+        call.start_time = Some(began.started_at());
         let position = self.record(|recording| recording.tool_call(call));
-        RunningTool { recorder: self.clone(), position, began: Instant::now() }
+        RunningTool { recorder: self.clone(), position, began }
     }
 }
 
@@ -309,7 +309,7 @@ struct RunningTool {
     recorder: Recorder,
     /// The call of the agent in which it began, and where it is in the recording; `None` if it began too late.
     position: Option<(u64, CallPosition)>,
-    began: Instant,
+    began: Stopwatch,
 }
 
 impl RunningTool {
@@ -332,7 +332,7 @@ impl RunningTool {
         }
         let Some(call) = state.recording.call_at(position) else { return };
         (call.output, call.is_error) = (Some(output), is_error);
-        (call.end_time, call.duration_ms) = (Some(timestamp()), Some(milliseconds(took)));
+        (call.end_time, call.duration_ms) = (Some(self.began.after(took)), Some(milliseconds(took)));
     }
 }
 

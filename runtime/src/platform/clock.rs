@@ -1,10 +1,46 @@
-//! The current time as text.
+//! The current time as text, and times of what takes a while.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Now as RFC 3339 in UTC with milliseconds.
 pub(crate) fn timestamp() -> String {
-    humantime::format_rfc3339_millis(with_four_digit_year(SystemTime::now())).to_string()
+    as_text(SystemTime::now())
+}
+
+fn as_text(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(with_four_digit_year(time)).to_string()
+}
+
+/// When something began. Its end is as much later as it took: the clock of the system may be set meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopwatch {
+    wall: SystemTime,
+    clock: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { wall: SystemTime::now(), clock: Instant::now() }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    /// How long it took until another one was started.
+    #[cfg(feature = "capture")]
+    pub(crate) fn until(&self, end: &Self) -> Duration {
+        end.clock.saturating_duration_since(self.clock)
+    }
+
+    pub(crate) fn started_at(&self) -> String {
+        as_text(self.wall)
+    }
+
+    /// The time after this much of it, as [`timestamp`].
+    pub(crate) fn after(&self, took: Duration) -> String {
+        as_text(self.wall.checked_add(took).unwrap_or(self.wall))
+    }
 }
 
 /// A time as `YYYYMMDDTHHMMSSZ`, for names.

@@ -18,12 +18,7 @@ pub(crate) use evalsuite_records::run_directory::{read_json, read_json_below, re
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
 pub(crate) fn write_json(path: &Path, value: &dyn ToJson, redactor: &Redactor) -> io::Result<()> {
-    write_bytes(path, &encode(value, redactor)?)
-}
-
-/// Writes bytes as [`write_json`] does.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_file(path, bytes, is_durable())
+    write_file(path, &encode(value, redactor)?, is_durable())
 }
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine

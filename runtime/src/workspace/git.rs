@@ -22,13 +22,23 @@ pub(crate) fn git<S: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = S>,
     echo: Echo,
 ) -> io::Result<String> {
+    git_with_input(directory, arguments, Vec::new(), echo)
+}
+
+/// As [`git`], with a standard input.
+pub(crate) fn git_with_input<S: AsRef<OsStr>>(
+    directory: &Path,
+    arguments: impl IntoIterator<Item = S>,
+    input: Vec<u8>,
+    echo: Echo,
+) -> io::Result<String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(directory);
     CommandEnvironment::default().apply(&mut command);
     isolate(&mut command);
     let words = std::iter::once("git".into()).chain(command.get_args().map(OsStr::to_string_lossy));
     let shown = words.collect::<Vec<_>>().join(" ");
-    let finished = process::run(command, Vec::new(), LIMIT, echo)
+    let finished = process::run(command, input, LIMIT, echo)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot run `{shown}`: {error}")))?;
     if finished.timed_out {
         let message = format!("`{shown}` did not end within {} s", LIMIT.as_secs());

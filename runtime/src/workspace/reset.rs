@@ -44,6 +44,7 @@ pub(crate) fn restore(
     for repo in &facts.repos {
         let path = repos::relative(&repo.path);
         let directory = workspace.join(&path);
+        restore_git_directory(&pristine.join(&path), &directory)?;
         if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
             // Its files are damaged beyond what git can repair.
             remove_entry(&directory).map_err(|error| error_at(&directory, &error))?;
@@ -53,6 +54,13 @@ pub(crate) fn restore(
         repos.push(path);
     }
     CopyMode::Restore(reset).run_without(&repos, pristine, workspace)
+}
+
+/// Removes what an agent left in a repository: its commits would be there for the next trial, in branches, stashes and reflogs.
+fn restore_git_directory(pristine: &Path, directory: &Path) -> io::Result<()> {
+    let [from, to] = [pristine, directory].map(|parent| parent.join(".git"));
+    let are_directories = [&from, &to].iter().all(|path| path.symlink_metadata().is_ok_and(|there| there.is_dir()));
+    if are_directories { CopyMode::Restore(Reset::Strict).run(&from, &to) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -121,6 +121,15 @@ enum FileContent {
 }
 
 impl Snapshot {
+    /// The contents of the files that are text.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let files = self.entries.values().filter_map(|entry| match entry {
+            SnapshotEntry::File(file) => file.text(),
+            SnapshotEntry::Directory | SnapshotEntry::Link(_) => None,
+        });
+        files.map(|text| &**text)
+    }
+
     /// Takes a snapshot of a directory.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
         Self::read(directory, None, Budget::new())

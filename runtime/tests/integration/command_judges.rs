@@ -191,3 +191,33 @@ fn how_often_a_fail_is_asked_again_is_for_the_grader_then_for_the_suite() {
     assert_eq!(calls(&bind(json!({"confirm": 0})).with_judge_confirm(4)), 1);
     assert_eq!(calls(&bind(json!({"confirm": 6}))), 4);
 }
+
+#[test]
+fn replies_of_another_command_or_script_are_not_those_of_a_judge() {
+    let place = Place::new();
+    let targets = place.0.path().join("targets.yaml");
+    let script = place.0.path().join("judge.sh");
+    let write = |line: &str, text: &str| {
+        fs::write(&targets, format!("targets:\n  - {{ name: scripted, provider: cli, command: \"{line}\" }}\n"))
+            .unwrap();
+        fs::write(&script, text).unwrap();
+    };
+    let line = format!("cd {} && sh ./judge.sh > {{OUTPUT_FILE}}", place.0.path().display());
+    let (kind, strict) = ("echo '{\"score\": 0.9}'\n", "echo '{\"score\": 0.1}'\n");
+    write(&line, kind);
+    let evals = || place.evals(asks(json!({"target": "scripted"})), json!({})).with_command_judges();
+    assert_eq!(place.run(&evals(), Mode::Record).status(), Status::Passed);
+    assert_eq!(place.run(&evals(), Mode::Replay).status(), Status::Passed);
+    for (line, text) in [(line.clone(), strict), (line.replace("sh ./", "sh -e ./"), kind)] {
+        write(&line, text);
+        let case = place.run(&evals(), Mode::Replay);
+        let reason = case.record().reason.as_ref().unwrap();
+        assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::RecordingStale), "{case}");
+        assert!(reason.message.contains("the command of the judge, or a file that it names, changed"), "{case}");
+    }
+    // Whoever replays elsewhere may have no targets file.
+    fs::remove_file(&targets).unwrap();
+    assert_eq!(place.run(&evals(), Mode::Replay).status(), Status::Passed);
+    write(&line, kind);
+    assert_eq!(place.run(&evals(), Mode::Replay).status(), Status::Passed);
+}

@@ -316,3 +316,50 @@ fn what_an_agent_in_rust_hands_over_is_limited_and_the_whole_is_in_a_file() {
     let evals = Evals::new(suite("cases", "mixed", package.path(), &[case])).with_agent(agent);
     assert_eq!(only(&run(&evals, &package.path().join("out"))).status(), Status::Passed);
 }
+
+#[test]
+fn what_the_turns_of_a_conversation_hand_over_is_limited_together() {
+    const MIB: usize = 1 << 20;
+    type Does = fn(&mut Trial<'_>, String) -> Outcome;
+    let agents: [(Does, &str, &str); 4] = [
+        (
+            |trial, long| {
+                trial.tool_call(ToolCall::new("read").with_output(long.repeat(3)));
+                Outcome::from("done")
+            },
+            "bytes in its turns so far, more than 50331648; ",
+            "messages.json",
+        ),
+        (|_, long| Outcome::from(long.repeat(2)), "bytes in its turns so far, more than 50331648; ", "messages.json"),
+        (
+            |trial, long| {
+                trial.log(long);
+                Outcome::from("done")
+            },
+            "log in its turns so far of ",
+            "log.txt",
+        ),
+        (
+            |trial, long| Outcome::from("done").with_state(format!("turn {:?}", trial.turn()), long),
+            "state of ",
+            "state.json",
+        ),
+    ];
+    for (does, problem, file) in agents {
+        let package = Package::new();
+        let agent = move |trial: &mut Trial<'_>| Ok::<_, AgentError>(does(trial, "x".repeat(7 * MIB)));
+        let turns =
+            ["one", "two", "three", "four"].map(|text| json!({"input": {"role": "user", "content": {"text": text}}}));
+        let case = case_json("a", json!([]), json!({"conversation": {"turns": turns}}));
+        let evals = Evals::new(suite("cases", "mixed", package.path(), &[case])).with_agent(agent);
+        let report = run(&evals, &package.path().join("out"));
+        let case = only(&report);
+        let reason = case.record().reason.clone().unwrap();
+        assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::AgentError), "{file}");
+        assert!(reason.message.contains(problem), "{file}: {}", reason.message);
+        let whole = Path::new(reason.message.rsplit_once(" is in ").unwrap().1);
+        assert!(whole.ends_with(file) && fs::metadata(whole).unwrap().len() > MIB as u64, "{}", reason.message);
+        let trial = &case.trials()[0];
+        assert!(trial.turns.as_ref().is_some_and(|turns| (2..=4).contains(&turns.len())), "{:?}", trial.turns);
+    }
+}

@@ -3,9 +3,12 @@
 mod answer_pairs;
 mod calibrated_runs;
 mod calibration;
+mod canary;
 #[cfg(feature = "capture")]
 mod captured;
 mod cli_agents;
+#[cfg(target_os = "linux")]
+mod clock_jumps;
 #[cfg(all(feature = "macros", feature = "cli-agents"))]
 mod command_agent;
 mod command_judges;

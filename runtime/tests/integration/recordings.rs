@@ -440,3 +440,25 @@ fn without_a_judge_a_live_answer_is_graded_by_what_was_recorded_for_the_same_ans
     assert_eq!((other.status(), code(&other)), (Status::Error, Some(ReasonCode::RecordingStale)));
     assert!(message(&other).contains("-hello") && message(&other).contains("+goodbye"), "{}", message(&other));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_recording_that_is_a_link_stays_one_and_keeps_its_mode_and_line_ends() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let place = Place::new();
+    let evals = |prompt: &str| place.evals(prompt, everything()).with_agent(busy(&Arc::default()));
+    let path = place.recording(&place.run(&evals("go"), Mode::Record));
+    let shared = place.0.path().join("shared.json");
+    fs::rename(&path, &shared).unwrap();
+    symlink(&shared, &path).unwrap();
+    let text = fs::read_to_string(&shared).unwrap();
+    fs::write(&shared, text.replace('\n', "\r\n")).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o640)).unwrap();
+    let again = place.run(&evals("go now"), Mode::Record);
+    assert_eq!(place.recording(&again), path);
+    assert!(path.is_symlink(), "the link is not replaced by a file");
+    assert_eq!(shared.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    let now = fs::read_to_string(&shared).unwrap();
+    assert!(now.contains("go now") && now.lines().count() == now.matches("\r\n").count(), "{now}");
+}

@@ -38,6 +38,11 @@ fn said() -> String {
     fs::read_to_string(place().join("said")).unwrap()
 }
 
+/// The secrets as they are, for those who say it as JSON: what is encoded twice is not hidden.
+fn said_as_it_is() -> String {
+    fs::read_to_string(place().join("said_as_it_is")).unwrap()
+}
+
 /// Base64 as programs without a library have it.
 fn base64(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -61,8 +66,8 @@ fn url(text: &str) -> String {
 /// A secret in every form that is hidden.
 fn forms(secret: &str) -> Vec<String> {
     let json = Value::from(secret).to_string();
-    let mut forms = vec![secret.to_owned(), Value::from(json.as_str()).to_string(), json, format!("{secret:?}")];
-    forms.extend([url(secret), url(secret).replace("%20", "+"), url(secret).to_lowercase()].into_iter().take(2));
+    let mut forms = vec![secret.to_owned(), json, format!("{secret:?}")];
+    forms.extend([url(secret), url(secret).replace("%20", "+")]);
     forms.extend(["", "u", "us"].map(|before| base64(&format!("{before}{secret}\n"))));
     forms.push(secret.lines().map(|line| format!("  > {line}\n")).collect());
     forms
@@ -122,7 +127,9 @@ struct Echoes;
 impl Judge for Echoes {
     async fn judge(&self, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
         match request.user().contains("reply") {
-            true => Ok(JudgeReply::new(json!({"score": 0.2, "reasoning": said(), "details": {said(): 1}}).to_string())),
+            true => Ok(JudgeReply::new(
+                json!({"score": 0.2, "reasoning": said_as_it_is(), "details": {said_as_it_is(): 1}}).to_string(),
+            )),
             false => Err(JudgeError::permanent(said())),
         }
     }
@@ -203,6 +210,8 @@ fn package(secrets: [&str; 2], padding: usize) -> tempfile::TempDir {
     let said: String = secrets.iter().flat_map(|secret| forms(secret)).map(|form| format!("<{form}>\n")).collect();
     write("suites/x/ws/old", "x");
     write("said", &said);
+    let said: String = secrets.iter().map(|secret| format!("<{secret}>\n")).collect();
+    write("said_as_it_is", &said);
     write("tail", &format!("{}{}", secrets[0], "y".repeat(2_000 - padding)));
     let assertion = json!({"text": said, "passed": false});
     write(

@@ -152,6 +152,33 @@ fn cargo_test_runs_hooks_once_around_the_selected_tests() {
     hooked.finish();
 }
 
+impl Hooked {
+    /// After a run of nextest with a case that failed in its first attempt.
+    fn keeps_the_attempts_apart(&self) {
+        let mut trials = self.package.records().of_case("second-attempt");
+        trials.sort_by_key(|trial| trial["runner_attempt"].as_u64());
+        let of = |trial: &Value| {
+            let shown = ["runner_attempt", "outcome", "answer", "attempt", "trial"].map(|key| trial[key].to_string());
+            shown.join(" ")
+        };
+        let shown: Vec<String> = trials.iter().map(of).collect();
+        assert_eq!(shown, [r#"1 "failed" "not yet" 0 0"#, r#"2 "passed" "hello" 0 0"#], "each attempt has its record");
+        let cases: Vec<Value> =
+            self.package.records().cases().into_iter().filter(|case| case["case_id"] == "second-attempt").collect();
+        for case in &cases {
+            assert_eq!(case["trials"].as_array().map(Vec::len), Some(1), "an attempt has its own trials: {case:?}");
+        }
+        assert_eq!(cases.len(), 2);
+        finish_run(&self.run_directory()).expect("nothing is pending");
+        let summary = read_json(&self.run_directory().join("summary.json"));
+        let suite = &summary["suites"][0];
+        let counted = suite["cases"].as_array().expect("the cases of the summary");
+        let counted: Vec<_> = counted.iter().filter(|case| case["case_id"] == "second-attempt").collect();
+        assert_eq!(counted.len(), 1, "{suite}");
+        assert_eq!((&counted[0]["outcome"], &counted[0]["runner_attempt"]), (&"passed".into(), &2.into()), "{suite}");
+    }
+}
+
 #[cfg(unix)]
 #[needs(nextest)]
 #[test]
@@ -161,6 +188,7 @@ fn nextest_runs_hooks_once_around_all_processes() {
     ran.says("1 flaky");
     hooked.ran_hooks(&ran, 1, 5, 1);
     hooked.is_ended();
+    hooked.keeps_the_attempts_apart();
 
     // Each round of a stress test runs the hooks once.
     let ran = hooked.call(["nextest", "run", "--retries", "1", "--stress-count", "2"]).run();

@@ -7,7 +7,7 @@ use std::{fs, thread};
 use super::{Read, read};
 use crate::tests::fixture::{Call, Fixture, TASK, open_for_times, texts, wait_for_clock};
 
-const SUITES: [&str; 2] = ["suites/card_agent", "suites/yaml"];
+const SUITES: [&str; 3] = ["suites/card_agent", "suites/yaml", "suites/outside"];
 
 const CASE: &str = "criteria: Polite.\ninput: Hi\nassertions:\n  - { type: contains, value: hi }\n";
 
@@ -35,6 +35,11 @@ fn suites() -> Fixture {
     let mut files = vec![
         ("suites/yaml/EVAL.yaml", "name: yaml\n"),
         ("suites/yaml/more.md", "Be strict."),
+        (
+            "suites/outside/EVAL.yaml",
+            "name: outside\ntests:\n  - file://../../data/**/*.yaml\n  - file://../../data/*/cases.jsonl\n",
+        ),
+        ("data/a/cases.yaml", "- { id: a, criteria: Polite., input: Hi }\n"),
         ("suites/yaml/_shared/include.yaml", "- { type: contains, value: shared }\n"),
     ];
     files.extend(tasks.iter().map(|(path, text)| (path.as_str(), text.as_str())));
@@ -88,8 +93,49 @@ fn text(numbers: &mut Numbers, path: &Path, is_task: bool) -> String {
     format!("criteria: Polite.\ninput: \"{value}\"\nassertions:\n  - {{ type: contains, value: \"{value}\" }}\n{more}")
 }
 
+/// Changes the files that patterns of a suite outside of it may find: files of cases in directories with and without others, directories,
+/// links, and what no pattern finds.
+fn change_outside(fixture: &Fixture, numbers: &mut Numbers) -> String {
+    let directory =
+        numbers.one_of(&["data", "data/a", "data/b", "data/b/c", "data/.hidden", "data/link", "data/late/d"]);
+    let name = numbers.one_of(&["cases.yaml", "more.yaml", "cases.jsonl", "notes.txt"]);
+    let path = fixture.path(directory).join(name);
+    let id = numbers.one_of(&["a", "b", "c", "d"]);
+    let text = match name {
+        "cases.jsonl" => format!("{{\"id\": \"{id}\", \"criteria\": \"Polite.\", \"input\": \"Hi\"}}\n"),
+        _ => format!("- {{ id: {id}, criteria: Polite., input: Hi }}\n"),
+    };
+    let kind = numbers.below(8);
+    match kind {
+        0 if path.exists() => fs::remove_file(&path).expect("deleted"),
+        // The fixture keeps `data/a`, which a link may lead to.
+        1 if directory != "data" && directory != "data/a" && path.parent().is_some_and(Path::is_dir) => {
+            let parent = path.parent().expect("a directory");
+            if parent.is_symlink() { fs::remove_file(parent) } else { fs::remove_dir_all(parent) }.expect("deleted");
+        }
+        2 if path.exists() => fs::rename(&path, path.with_file_name("renamed.yaml")).expect("renamed"),
+        #[cfg(unix)]
+        3 if !fixture.path("data/link").exists() => {
+            std::os::unix::fs::symlink("a", fixture.path("data/link")).expect("linked");
+        }
+        #[cfg(unix)]
+        4 if !fixture.path("data/linked.yaml").exists() => {
+            std::os::unix::fs::symlink("a/cases.yaml", fixture.path("data/linked.yaml")).expect("linked");
+        }
+        5 => fs::create_dir_all(&path.with_file_name("empty")).expect("created"),
+        _ => {
+            fs::create_dir_all(path.parent().expect("a directory")).expect("created");
+            fs::write(&path, text).expect("written");
+        }
+    }
+    format!("outside {kind} {directory}/{name} {id}")
+}
+
 /// Changes something, and returns what it was.
 fn change(fixture: &Fixture, numbers: &mut Numbers) -> String {
+    if numbers.below(4) == 0 {
+        return change_outside(fixture, numbers);
+    }
     let (path, is_task) = some_case(numbers);
     let whole = fixture.path(path.to_str().expect("UTF-8"));
     let written = text(numbers, &path, is_task);
@@ -151,7 +197,7 @@ fn set_time(path: &Path, time: SystemTime) {
     open_for_times(path).and_then(|file| file.set_modified(time)).expect("a time");
 }
 
-fn calls(fixture: &Fixture) -> [Call; 2] {
+fn calls(fixture: &Fixture) -> [Call; 3] {
     SUITES.map(|suite| {
         let mut call = fixture.call(suite);
         call.graders(&["is_nice"]);
@@ -175,8 +221,20 @@ fn outcome(fixture: &Fixture, cache: bool) -> Vec<String> {
 
 #[test]
 fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result() {
+    let parts = compare(1..=30);
+    assert!(parts > 8, "only {parts} expansions read single cases");
+}
+
+#[test]
+#[ignore = "takes minutes; run by hand after changes of the cache"]
+fn no_one_of_ten_thousand_changes_is_seen_in_the_result() {
+    compare(31..=1_700);
+}
+
+/// Compares expansions with a cache and without, after six changes or more of each suite; returns how many of them read single cases.
+fn compare(seeds: std::ops::RangeInclusive<u64>) -> usize {
     let mut parts = 0;
-    for seed in 1..=30 {
+    for seed in seeds {
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let fixture = suites();
         outcome(&fixture, true);
@@ -200,5 +258,5 @@ fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result()
             assert_eq!(outcome(&fixture, true), outcome(&fixture, false), "seed {seed}: {history:?}");
         }
     }
-    assert!(parts > 8, "only {parts} expansions read single cases");
+    parts
 }

@@ -114,6 +114,7 @@ pub(super) fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnosti
     }
     defaults.tags.clone_from(&suite.tags);
     defaults.metadata = metadata::of_suite(&mut fields, d);
+    suite.canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
     let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);
     target(&mut fields, &execution, &mut defaults, d);

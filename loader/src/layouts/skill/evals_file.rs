@@ -19,6 +19,7 @@ pub(super) struct EvalsFile {
     pub(super) skill_name: Option<(String, Span)>,
     pub(super) version: Option<String>,
     pub(super) metadata: Object,
+    pub(super) canary: Option<String>,
     /// The evals.
     pub(super) nodes: Vec<Node>,
 }
@@ -33,6 +34,7 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
         let name = fields::text(&entry.value, "`skill_name`", d)?;
         Some((name, entry.value.span))
     });
+    let canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
     let written: SkillEvals = fields.parts(scope, d).into_value_of_rest()?;
     let evals = fields.require("evals", d);
     let key = evals.filter(|entry| fields::list(&entry.value, "`evals`", d).is_some()).map(|entry| entry.key_span);
@@ -46,5 +48,5 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
         Some((_, Data::Sequence(nodes))) => nodes,
         _ => Vec::new(),
     };
-    Some(EvalsFile { skill_name, version: written.version, metadata: written.metadata, nodes })
+    Some(EvalsFile { skill_name, version: written.version, metadata: written.metadata, canary, nodes })
 }

@@ -49,9 +49,9 @@ pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics)
         to: format!("{SKILLS}/{name}"),
         without: without(root == &scope.request.package_root),
     };
-    let (nodes, version, metadata) =
-        evals.map_or_else(Default::default, |evals| (evals.nodes, evals.version, evals.metadata));
-    suite.version = version;
+    let (nodes, metadata);
+    (nodes, metadata, suite.version, suite.canary) =
+        evals.map_or_else(Default::default, |evals| (evals.nodes, evals.metadata, evals.version, evals.canary));
     let cases = Box::new(SkillCases { nodes, skill: name, copy, metadata });
     Some(Outline { suite: Some(suite), cases, watched: Vec::new(), place })
 }

@@ -9,7 +9,7 @@ use crate::cases::case::CheckedCase;
 use crate::cases::workspace;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{PathKind, Scope};
-use crate::fields::{Fields, id};
+use crate::fields::{self, Fields, id};
 use crate::graders::assertions::CaseFacts;
 use crate::graders::{assertions, examples};
 use crate::read::node::{Entry, Node};
@@ -44,6 +44,7 @@ pub(super) fn read(
         }
     };
     let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
+    fields.get("canary").and_then(|entry| fields::canary(entry, d));
     fields.finish(d);
     // The expected outcome is what graders compare an answer with.
     let reference = written.reference_solution.as_ref().map(ReferenceSolution::messages).unwrap_or_default();

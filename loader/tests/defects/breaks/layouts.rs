@@ -188,6 +188,11 @@ fn case_directories(breaks: &mut Breaks<'_>) {
         project.add_text(&cut, &format!("{only}input: Order #1182 arrived\n"));
         vec![Expected { code: Code::TextCutByComment, file: cut.clone(), place: Place::Text(4, 8) }]
     });
+    let inside = format!("{directory}/inside/case.yaml");
+    breaks.push(Code::AnswersInReach, "a workspace with the file of its case", vec![inside.clone()], move |project| {
+        project.add_text(&inside, &format!("{only}input: Hello\nworkspace: {{template: .}}\n"));
+        vec![Expected { code: Code::AnswersInReach, file: inside.clone(), place: Place::Text(1, 1) }]
+    });
     let quoted = format!("{directory}/quoted/case.yaml");
     breaks.push(Code::CurlyQuotes, "typographic quotes around a text", vec![quoted.clone()], move |project| {
         project.add_text(&quoted, &format!("{only}input: “Order 1182 arrived”\n"));

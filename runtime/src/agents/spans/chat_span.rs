@@ -195,7 +195,7 @@ pub(crate) fn is_error(fields: &Object) -> bool {
 
 pub(crate) fn duration(span: &Span) -> Option<f64> {
     let end = span.ended.as_ref()?;
-    Some(end.clock.saturating_duration_since(span.began.clock).as_secs_f64() * 1000.0)
+    Some(span.began.until(end).as_secs_f64() * 1000.0)
 }
 
 /// The tokens of a call.

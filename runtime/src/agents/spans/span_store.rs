@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use evalsuite_schema::Object;
 
-use crate::platform::clock::timestamp;
+use crate::platform::clock::Stopwatch;
 
 /// Spans in the order they began.
 #[derive(Debug, Default)]
@@ -33,8 +32,8 @@ pub(crate) struct Span {
     /// Index of the nearest ancestor among these spans.
     pub(crate) parent: Option<usize>,
     pub(crate) events: Vec<Event>,
-    pub(crate) began: SpanTime,
-    pub(crate) ended: Option<SpanTime>,
+    pub(crate) began: Stopwatch,
+    pub(crate) ended: Option<Stopwatch>,
 }
 
 #[derive(Debug)]
@@ -43,15 +42,9 @@ pub(crate) struct Event {
     pub(crate) fields: Object,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct SpanTime {
-    pub(crate) text: String,
-    pub(crate) clock: Instant,
-}
-
-impl SpanTime {
-    pub(crate) fn now() -> Self {
-        Self { text: timestamp(), clock: Instant::now() }
+impl Span {
+    pub(crate) fn ended_at(&self) -> Option<String> {
+        self.ended.as_ref().map(|end| self.began.after(self.began.until(end)))
     }
 }
 
@@ -67,7 +60,7 @@ impl Spans {
 
     pub(crate) fn add(&self, name: &'static str, fields: Object, parent: Option<usize>) -> usize {
         let mut list = self.seen();
-        let span = Span { name, fields, parent, events: Vec::new(), began: SpanTime::now(), ended: None };
+        let span = Span { name, fields, parent, events: Vec::new(), began: Stopwatch::start(), ended: None };
         if !list.closed {
             list.spans.push(span);
         }

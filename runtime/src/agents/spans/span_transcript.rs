@@ -140,8 +140,8 @@ impl TranscriptBuilder<'_> {
             message.usage = source.usage;
             message.cost_usd = source.cost;
             message.llm_call_count = Some(1);
-            message.start_time = Some(span.began.text.clone());
-            message.end_time = span.ended.as_ref().map(|end| end.text.clone());
+            message.start_time = Some(span.began.started_at());
+            message.end_time = span.ended_at();
             message.duration_ms = duration(span);
             exchange.answers.push(self.messages.len());
             exchange.without_output = without_output.then_some(self.messages.len());
@@ -273,8 +273,8 @@ impl TranscriptBuilder<'_> {
         if let Some(output) = output {
             call.output = Some(result(output));
         }
-        call.start_time = Some(span.began.text.clone());
-        call.end_time = span.ended.as_ref().map(|end| end.text.clone());
+        call.start_time = Some(span.began.started_at());
+        call.end_time = span.ended_at();
         call.duration_ms = duration(span);
     }
 

@@ -9,7 +9,8 @@ use tracing::{Event, Metadata};
 
 use crate::agents::spans::running_calls::{self, candidates};
 use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
-use crate::agents::spans::span_store::{self, SpanTime, Spans};
+use crate::agents::spans::span_store::{self, Spans};
+use crate::platform::clock::Stopwatch;
 
 /// Target of the span around a call.
 pub(crate) const OWN_TARGET: &str = "evalsuite";
@@ -130,7 +131,7 @@ impl TrackedSpan {
 
     pub(crate) fn close(&self) {
         if let Some(SpanPosition { spans, nearest: Some(index), own: true }) = &self.position {
-            spans.change(*index, |span| span.ended = Some(SpanTime::now()));
+            spans.change(*index, |span| span.ended = Some(Stopwatch::start()));
         }
     }
 }

@@ -30,7 +30,7 @@ fn a_program_past_its_limit_ends_with_all_it_started() {
 fn the_beginning_of_a_secret_at_the_end_of_a_stream_that_is_cut_is_not_kept() {
     let _ = crate::platform::redaction::Redactor::default().and_values(["Tq9\"wZ/streamed-secret".to_owned()]);
     let printed = |end: &str, limit| {
-        let script = format!("printf 'key: Tq9\\\\\"wZ/stre'; printf 'key: Tq9&quot' >&2; {end}");
+        let script = format!("printf 'key: Tq9\\\\\"wZ/stre'; printf 'key: Tq9%%22wZ%%2' >&2; {end}");
         let finished = run(shell(&script), Vec::new(), Duration::from_millis(limit), Echo::Off).unwrap();
         (finished.stdout.text(), finished.stderr.text())
     };
@@ -40,7 +40,7 @@ fn the_beginning_of_a_secret_at_the_end_of_a_stream_that_is_cut_is_not_kept() {
     assert_eq!(printed("exit 137", 60_000), cut, "by a signal to a program of the shell");
     let (stdout, stderr) = printed("sh -c 'kill -9 $$'; exit $?", 60_000);
     assert_eq!((stdout.as_str(), stderr.strip_suffix("Killed\n").unwrap_or(&stderr)), ("key: ", "key: "));
-    let whole = ("key: Tq9\\\"wZ/stre".to_owned(), "key: Tq9&quot".to_owned());
+    let whole = ("key: Tq9\\\"wZ/stre".to_owned(), "key: Tq9%22wZ%2".to_owned());
     assert_eq!(printed("exit 1", 60_000), whole);
 }
 

@@ -1,8 +1,7 @@
 //! Redaction of secrets in everything that is written or printed.
 
-mod escapes;
 pub(crate) mod panic_messages;
-mod secret_pattern;
+mod secret_forms;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::{set, sort_by};
 
-use self::secret_pattern::{SecretPattern, may_have_lines_of_base64, patterns};
+use self::secret_forms::{SearchedText, SecretForm, forms};
 use crate::platform::{environment, json};
 
 /// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.
@@ -36,14 +35,14 @@ pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
     all_secrets().apply(text)
 }
 
-/// Replaces the values of the variables a case uses with `***`, as they are and as programs write them: escaped, quoted or as base64.
+/// Replaces the values of the variables a case uses with `***`, as they are and as programs write them: as JSON, in a URL, for a shell or as base64.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor(Option<Arc<Secrets>>);
 
 #[derive(Default)]
 struct Secrets {
     values: BTreeSet<String>,
-    patterns: Vec<SecretPattern>,
+    forms: Vec<SecretForm>,
 }
 
 impl fmt::Debug for Redactor {
@@ -91,8 +90,8 @@ impl Redactor {
         }
         let known_values = known.into_iter().flat_map(|known| known.values.iter().cloned());
         let values = set(known_values.chain(new));
-        let patterns = set(values.iter().flat_map(|value| patterns(value)));
-        Self(Some(Arc::new(Secrets { values, patterns: patterns.into_iter().collect() })))
+        let forms = set(values.iter().flat_map(|value| forms(value)));
+        Self(Some(Arc::new(Secrets { values, forms: forms.into_iter().collect() })))
     }
 
     /// Whether it hides nothing.
@@ -100,8 +99,8 @@ impl Redactor {
         self.0.is_none()
     }
 
-    fn patterns(&self) -> &[SecretPattern] {
-        self.0.as_ref().map_or(&[], |secrets| &secrets.patterns)
+    fn forms(&self) -> &[SecretForm] {
+        self.0.as_ref().map_or(&[], |secrets| &secrets.forms)
     }
 
     /// The text with secrets hidden.
@@ -152,7 +151,7 @@ impl Redactor {
 
     fn secret_around(&self, text: &str, at: usize) -> Option<Range<usize>> {
         // Secrets that overlap are one: some more on either side is enough for any that occur.
-        let around = 2 * self.patterns().iter().map(SecretPattern::extent).max()?;
+        let around = 2 * self.forms().iter().map(SecretForm::extent).max()?;
         let start = (0..=at.saturating_sub(around)).rev().find(|start| text.is_char_boundary(*start))?;
         let end = (at.saturating_add(around)..).find(|end| *end >= text.len() || text.is_char_boundary(*end))?;
         let found = self.found_in(&text[start..end.min(text.len())]);
@@ -162,7 +161,7 @@ impl Redactor {
 
     /// Length of a text of which the end is missing, without the beginning of a secret there.
     pub(crate) fn length_without_broken_end(&self, text: &[u8]) -> usize {
-        let Some(extent) = self.patterns().iter().map(SecretPattern::extent).max() else { return text.len() };
+        let Some(extent) = self.forms().iter().map(SecretForm::extent).max() else { return text.len() };
         let before = text.len().saturating_sub(2 * extent);
         let mut at = before;
         let mut last = (text.len(), "");
@@ -177,7 +176,8 @@ impl Redactor {
         if start + last.len() + 3 < text.len() {
             return text.len();
         }
-        let broken = self.patterns().iter().filter_map(|pattern| pattern.broken_end(last)).min();
+        let searched = SearchedText::new(last);
+        let broken = self.forms().iter().filter_map(|form| form.broken_end(&searched)).min();
         // What looks like the beginning of one secret may be within another one.
         broken.map_or(text.len(), |broken| start + self.position_before(last, broken))
     }
@@ -185,10 +185,11 @@ impl Redactor {
     /// Where secrets are, in order; those that overlap are one.
     fn found_in(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
-        let is_in_lines = !self.is_empty() && may_have_lines_of_base64(text);
-        for pattern in self.patterns() {
-            pattern.find(text, is_in_lines, &mut found);
+        if self.is_empty() {
+            return found;
         }
+        let searched = SearchedText::new(text);
+        self.forms().iter().for_each(|form| form.find(&searched, &mut found));
         sort_by(&mut found, |one, other| one.start.cmp(&other.start));
         found.dedup_by(|next, last| {
             let overlaps = next.start < last.end;

@@ -1,18 +1,19 @@
 //! The format of cassettes.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
 
 use evalsuite_records::record::Usage;
+use evalsuite_records::user_file::replace_user_text;
 use evalsuite_schema::json::{Fields, FromJson, JsonWriter, Result as JsonResult, ToJson};
 use evalsuite_schema::{Message, Value};
 
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
-use crate::platform::files::{encode, error_at, write_bytes};
+use crate::platform::files::error_at;
 use crate::platform::json;
 use crate::platform::package_file::{LARGEST_CASSETTE, read_package_file};
 use crate::platform::redaction::Redactor;
@@ -176,15 +177,17 @@ impl CassetteFile {
         Ok(Some(StoredCassette { file: decoded.map_err(broken)?, bytes }))
     }
 
-    /// Writes it, flushed to disk with `EVALSUITE_DURABLE=1`. Readers see the old file or the new one.
+    /// Writes it as a file of the user, who may have linked it: readers see the old file or the new one, which keeps its mode, its owner
+    /// and its line ends.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let hidden: Value = evalsuite_schema::json::from_str(&placeholders.hide_in(self)?)?;
-        let json = encode(&hidden, &Redactor::default())?;
+        let json = Redactor::default().to_pretty_json(&hidden)? + "\n";
         if json.len() as u64 > LARGEST_CASSETTE {
             let message = format!("{}: it would have more than {LARGEST_CASSETTE} bytes", path.display());
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
-        write_bytes(path, &json)
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        replace_user_text(path, &json)
     }
 }
 

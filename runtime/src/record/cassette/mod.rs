@@ -2,6 +2,7 @@
 
 pub(crate) mod cassette_file;
 pub(crate) mod cassette_path;
+pub(crate) mod named_files;
 pub(crate) mod recorded_input;
 pub(crate) mod recorded_replies;
 

@@ -16,18 +16,17 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{sha256_of_data, sha256_of_source, sha256_with_key};
 use crate::platform::environment;
 use crate::platform::untrusted::EntryKind;
+use crate::record::cassette::named_files::{UNREADABLE, add_files_of_hooks, digest_of};
 use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
 
-/// What a recording of this version knows of its input, and older ones do not: hooks, values of variables, modes of files, and empty
-/// directories.
-const KNOWN_FACTS: u32 = 1;
+/// What a recording of this version knows of its input, and older ones do not. Version 1: hooks, values of variables, modes of files, and
+/// empty directories. Version 2: hooks of the target, and the files that commands of hooks name.
+const KNOWN_FACTS: u32 = 2;
 /// In place of the digest of a directory without files.
 const EMPTY_DIRECTORY: &str = "empty directory";
 /// After the digest of a file that can be executed.
 const EXECUTABLE: &str = " executable";
-/// In place of the digest of a file that cannot be read.
-const UNREADABLE: &str = "unreadable";
 /// Most changed files that are listed.
 const SHOWN_FILES: usize = 10;
 /// Most lines of a changed input that are shown.
@@ -56,6 +55,12 @@ pub(crate) struct AgentInput {
     /// The hooks of the workspace; null without any.
     #[json(default, skip_if = "Value::is_null")]
     hooks: Value,
+    /// The hooks of the target; null without any.
+    #[json(default, skip_if = "Value::is_null")]
+    target_hooks: Value,
+    /// SHA-256 of the files that the commands of these hooks name, by path as written.
+    #[json(default, skip_if = "BTreeMap::is_empty")]
+    scripts: BTreeMap<String, String>,
     /// The command of the target, if it is one.
     #[json(default, skip_if = "Option::is_none")]
     command: Option<CommandInput>,
@@ -77,12 +82,92 @@ struct CommandInput {
     env: BTreeMap<String, String>,
 }
 
+/// A part of what an outcome depends on.
+pub(crate) struct InputPart {
+    /// Its name, and how it is compared, as the documentation says it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test compares the documentation with it"))]
+    name: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test compares the documentation with it"))]
+    compared: &'static str,
+    /// What differs, one line each.
+    differences: fn(&AgentInput, &AgentInput) -> Vec<String>,
+}
+
+/// Everything that makes a recording stale: whether it is, the message and the table in the documentation follow from it.
+pub(crate) const PARTS: [InputPart; 8] = [
+    InputPart {
+        name: "target",
+        compared: "its name; of a command, the entry in the targets file as written",
+        differences: |then, now| {
+            let other = (then.target != now.target).then(|| format!("target: `{}`, now `{}`", then.target, now.target));
+            let command = (then.command != now.command).then(|| {
+                format!(
+                    "the target's command changed:{}",
+                    diff(&shown_command(&then.command), &shown_command(&now.command))
+                )
+            });
+            other.into_iter().chain(command).collect()
+        },
+    },
+    InputPart {
+        name: "input, and turns of a conversation",
+        compared: "as written",
+        differences: |then, now| {
+            let input = (then.input != now.input)
+                .then(|| format!("the input changed:{}", diff(&shown(&then.input), &shown(&now.input))));
+            let turns = (then.turns != now.turns).then(|| "the turns of the conversation changed".to_owned());
+            input.into_iter().chain(turns).collect()
+        },
+    },
+    InputPart {
+        name: "values of the variables in the input, `${{ NAME }}`",
+        compared: "a keyed digest of each, if the variable is set now; the values are not in the recording",
+        differences: |then, now| {
+            let others = then.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
+            others.map(|(name, _)| format!("the variable `{name}` of the input has another value")).collect()
+        },
+    },
+    InputPart {
+        name: "input files",
+        compared: "their contents",
+        differences: |then, now| changed_files("input file", &then.files, &now.files),
+    },
+    InputPart {
+        name: "workspace before any hook",
+        compared: "names and contents of files, which of them can be executed (on Unix), targets of links, directories without files",
+        differences: |then, now| changed_files("workspace", &then.workspace, &now.workspace),
+    },
+    InputPart {
+        name: "repositories of the workspace",
+        compared: "as written",
+        differences: |then, now| {
+            (then.repos != now.repos).then(|| "the workspace's repositories changed".to_owned()).into_iter().collect()
+        },
+    },
+    InputPart {
+        name: "hooks of the workspace and of the target",
+        compared: "as written",
+        differences: |then, now| {
+            let of = |what: &str, then: &Value, now: &Value| {
+                (then != now).then(|| format!("{what} changed:{}", diff(&pretty(then), &pretty(now))))
+            };
+            let target = of("the hooks of the target", &then.target_hooks, &now.target_hooks);
+            of("the hooks", &then.hooks, &now.hooks).into_iter().chain(target).collect()
+        },
+    },
+    InputPart {
+        name: "files of the package that commands of hooks name",
+        compared: "their contents",
+        differences: |then, now| changed_files("file of a hook", &then.scripts, &now.scripts),
+    },
+];
+
 impl AgentInput {
     pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, location: &SuiteLocation) -> Self {
         let files = file_parts(given_messages(case)).into_iter();
         let files = map(files.map(|file| (file.written.clone(), digest_of(&location.resolve(file)))));
         let mut workspace = BTreeMap::new();
-        let (mut repos, mut hooks) = (Vec::new(), Value::Null);
+        let (mut repos, mut hooks, mut scripts) = (Vec::new(), Value::Null, BTreeMap::new());
         if let Some(wanted) = &case.workspace {
             for layer in [&wanted.base_fixture, &wanted.template].into_iter().flatten() {
                 add_digests(&location.resolve(layer), &mut workspace);
@@ -90,6 +175,7 @@ impl AgentInput {
             wanted.copies.iter().for_each(|copy| add_copy(copy, location, &mut workspace));
             if wanted.hooks != Hooks::default() {
                 hooks = evalsuite_schema::json::to_value(&wanted.hooks).unwrap_or_default();
+                add_files_of_hooks(&wanted.hooks, location, &mut scripts);
             }
             repos.extend(wanted.repos.iter().filter_map(|repo| evalsuite_schema::json::to_value(repo).ok()));
         }
@@ -112,9 +198,20 @@ impl AgentInput {
             workspace,
             repos,
             hooks,
+            target_hooks: Value::Null,
+            scripts,
             command,
             known_facts: KNOWN_FACTS,
         }
+    }
+
+    /// The same with the hooks of the target.
+    pub(crate) fn with_target_hooks(mut self, hooks: Option<&Hooks>, location: &SuiteLocation) -> Self {
+        if let Some(hooks) = hooks.filter(|hooks| **hooks != Hooks::default()) {
+            self.target_hooks = evalsuite_schema::json::to_value(hooks).unwrap_or_default();
+            add_files_of_hooks(hooks, location, &mut self.scripts);
+        }
+        self
     }
 
     /// Whether both ask the agent the same, by whatever command: an answer to one can be graded as an answer to the other.
@@ -126,13 +223,17 @@ impl AgentInput {
     /// Whether what was recorded for one is a recording for the other: they agree in what both know.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (own, others) = (self.known_to(other), other.known_to(self));
-        own.variables == others.variables && own.digest() == others.digest()
+        PARTS.iter().all(|part| (part.differences)(&own, &others).is_empty())
     }
 
     /// What `other` knows, too.
     fn known_to(&self, other: &Self) -> Self {
         let mut known = self.clone();
-        let is_older = self.known_facts.min(other.known_facts) < KNOWN_FACTS;
+        let facts = self.known_facts.min(other.known_facts);
+        if facts < 2 {
+            (known.target_hooks, known.scripts) = (Value::Null, BTreeMap::new());
+        }
+        let is_older = facts < 1;
         if is_older {
             known.hooks = Value::Null;
             known.workspace.retain(|_, digest| digest != EMPTY_DIRECTORY);
@@ -158,37 +259,14 @@ impl AgentInput {
     }
 
     fn difference_of_known(&self, now: &Self) -> String {
-        let mut lines = Vec::new();
-        if self.target != now.target {
-            lines.push(format!("target: `{}`, now `{}`", self.target, now.target));
-        }
-        if self.input != now.input {
-            lines.push(format!("the input changed:{}", diff(&shown(&self.input), &shown(&now.input))));
-        }
-        if self.turns != now.turns {
-            lines.push("the turns of the conversation changed".to_owned());
-        }
-        let others = self.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
-        lines.extend(others.map(|(name, _)| format!("the variable `{name}` of the input has another value")));
-        lines.extend(changed_files("input file", &self.files, &now.files));
-        lines.extend(changed_files("workspace", &self.workspace, &now.workspace));
-        if self.repos != now.repos {
-            lines.push("the workspace's repositories changed".to_owned());
-        }
-        if self.hooks != now.hooks {
-            lines.push(format!("the hooks changed:{}", diff(&pretty(&self.hooks), &pretty(&now.hooks))));
-        }
-        if self.command != now.command {
-            let shown = |command: &Option<CommandInput>| {
-                evalsuite_schema::json::to_string_pretty(command)
-                    .unwrap_or_default()
-                    .trim_matches(['{', '}', '\n'])
-                    .to_owned()
-            };
-            lines.push(format!("the target's command changed:{}", diff(&shown(&self.command), &shown(&now.command))));
-        }
-        lines.iter().map(|line| format!("\n  {line}")).collect()
+        let lines = PARTS.iter().flat_map(|part| (part.differences)(self, now));
+        lines.map(|line| format!("\n  {line}")).collect()
     }
+}
+
+fn shown_command(command: &Option<CommandInput>) -> String {
+    let text = evalsuite_schema::json::to_string_pretty(command).unwrap_or_default();
+    text.trim_matches(['{', '}', '\n']).to_owned()
 }
 
 /// The input with the written paths of files: where they were found differs between machines.
@@ -303,10 +381,6 @@ fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap
     let is_copied = |name: &str| !copy.without.iter().any(|without| Path::new(name).starts_with(without));
     let copied = found.into_iter().filter(|(name, _)| is_copied(name));
     files.extend(copied.map(|(name, digest)| (format!("{}/{name}", copy.to), digest)));
-}
-
-fn digest_of(file: &Path) -> String {
-    File::open(file).and_then(sha256_of_source).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
 #[cfg(test)]
@@ -448,5 +522,99 @@ mod tests {
 
     fn places() -> SuiteLocation {
         SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() }
+    }
+
+    #[test]
+    fn every_field_of_the_input_is_a_part_of_it() {
+        let mut input = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
+        let hook = Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict, sealing: Default::default() };
+        let hooks = Hooks { before_all: Some(hook), ..Hooks::default() };
+        input = input.with_target_hooks(Some(&hooks), &places());
+        let digests = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
+        (input.files, input.workspace, input.scripts) = (digests.clone(), digests.clone(), digests);
+        (input.turns, input.repos, input.hooks) = (vec!["a".into()], vec!["a".into()], "a".into());
+        let command = "cat".to_owned();
+        let files_format = String::new();
+        let (cwd, in_suite_directory, env) = (None, false, BTreeMap::new());
+        input.command = Some(CommandInput { command, cwd, in_suite_directory, files_format, env });
+        let json = evalsuite_schema::json::to_value(&input).unwrap();
+        let fields = json.as_object().unwrap();
+        for field in fields.keys().filter(|field| *field != "known_facts") {
+            let text = json.to_string();
+            let other = match &fields[field] {
+                Value::String(_) => "other".into(),
+                Value::Array(_) => evalsuite_schema::json::json!(["other"]),
+                Value::Object(_) if field == "input" => {
+                    evalsuite_schema::json::to_value(&Input::Data(evalsuite_schema::Object::new())).unwrap()
+                }
+                Value::Object(_) if field == "command" => Value::Null,
+                Value::Object(_) if field == "variables" => evalsuite_schema::json::json!({"PATH": "other"}),
+                _ => evalsuite_schema::json::json!({"a": "other"}),
+            };
+            let mut changed = evalsuite_schema::json::from_str::<Value>(&text).unwrap();
+            changed[field.as_str()] = other;
+            let changed: AgentInput = evalsuite_schema::json::from_value(changed).unwrap();
+            assert!(!input.is_same(&changed), "a change of `{field}` is found");
+            assert_ne!(input.difference(&changed), "", "{field}");
+        }
+    }
+
+    #[test]
+    fn the_table_in_the_documentation_is_the_list() {
+        let rows = PARTS.iter().map(|part| format!("| {} | {} |\n", part.name, part.compared));
+        let table: String = rows.collect();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/runs.md");
+        let text = fs::read_to_string(&file).unwrap();
+        let header = "| part | compared |\n| --- | --- |\n";
+        let start = text.find(header).expect("the table") + header.len();
+        let end = start + text[start..].find("| requests to judges |").expect("its last row");
+        if std::env::var_os("UPDATE_REFERENCE").is_some() {
+            fs::write(&file, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
+        } else {
+            let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite --lib the_table_in_the_documentation` updates it";
+            assert_eq!(&text[start..end], table, "docs/runs.md is out of date; {help}");
+        }
+    }
+
+    #[test]
+    fn the_content_of_a_script_that_a_hook_names_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().join("s") };
+        fs::create_dir_all(root.path().join("s/scripts")).unwrap();
+        let write = |path: &str, text: &str| fs::write(root.path().join("s").join(path), text).unwrap();
+        let shell = evalsuite_schema::Command::Shell("sh scripts/seed.sh && PYTHON=x ./more.py; ls /etc/hosts".into());
+        let argv = evalsuite_schema::Command::Argv(vec![
+            evalsuite_schema::Argument::Text("sh".into()),
+            evalsuite_schema::Argument::Path(PathRef::found("./seed.sh", "s/scripts/seed.sh")),
+        ]);
+        for (command, script) in [(shell.clone(), "scripts/seed.sh"), (shell, "more.py"), (argv, "scripts/seed.sh")] {
+            write("scripts/seed.sh", "a");
+            write("more.py", "a");
+            let hook = Hook {
+                command: Some(command),
+                timeout_ms: 1,
+                cwd: None,
+                reset: Reset::None,
+                sealing: Default::default(),
+            };
+            let hooks = Hooks { before_each: Some(hook), ..Hooks::default() };
+            let input = |in_target: bool| {
+                let mut case = case("hi");
+                let of_target = in_target.then(|| hooks.clone());
+                case.workspace.as_mut().unwrap().hooks = if in_target { Hooks::default() } else { hooks.clone() };
+                AgentInput::new(&case, "t", None, &places).with_target_hooks(of_target.as_ref(), &places)
+            };
+            for in_target in [false, true] {
+                write(script, "a");
+                let then = input(in_target);
+                assert!(then.is_same(&input(in_target)) && !then.scripts.keys().any(|name| name.starts_with("/etc")));
+                write(script, "b");
+                let now = input(in_target);
+                assert!(!then.is_same(&now), "{script}");
+                assert!(then.difference(&now).contains("file of a hook: `"), "{}", then.difference(&now));
+                let older = AgentInput { known_facts: 1, ..then };
+                assert!(older.is_same(&now), "an older recording does not know it");
+            }
+        }
     }
 }

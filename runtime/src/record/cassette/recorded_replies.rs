@@ -14,6 +14,11 @@ use crate::workspace::value_placeholders::Placeholders;
 /// Key of a judge's reply: the model that was asked, which may answer under a longer name. Older recordings do not have it.
 pub(crate) const ASKED_MODEL: &str = "asked_model";
 
+/// Beginning of what is in place of the model of a judge that is a command: a digest of the command and of the files that it names follows.
+pub(crate) const OF_COMMAND: &str = "command ";
+
+const COMMAND_CHANGED: &str = "the command of the judge, or a file that it names, changed";
+
 /// The replies of this trial so far.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedReplies {
@@ -38,7 +43,7 @@ impl ReplyStore for SharedCassette {
     fn look_up(&self, asker: Asker<'_>, request: Value) -> LookUp {
         let key = request_key(&request, &self.placeholders);
         let reuses = match (self.mode, asker) {
-            (_, Asker::AbsentJudge) => true,
+            (_, Asker::AbsentJudge(_)) => true,
             (Mode::Live, _) => false,
             (Mode::Record, asker) => asker == Asker::Agent,
             _ => true,
@@ -48,15 +53,18 @@ impl ReplyStore for SharedCassette {
         let times = so_far.replies.asked.entry(key.clone()).or_default();
         let reply = recorded.and_then(|entry| entry.replies.get(*times).or(entry.replies.last()).cloned());
         *times += 1;
+        let is_command = matches!(asker, Asker::Judge(Some(model)) | Asker::AbsentJudge(Some(model)) if model.starts_with(OF_COMMAND));
         let other = match (&reply, asker) {
-            (Some(reply), Asker::Judge(Some(model))) => {
+            (Some(reply), Asker::Judge(Some(model)) | Asker::AbsentJudge(Some(model))) => {
                 let recorded = reply.get(ASKED_MODEL).and_then(Value::as_str).filter(|recorded| *recorded != model);
                 recorded.map(|recorded| format!("`{recorded}`, now `{model}`"))
             }
             _ => None,
         };
         if let (Mode::Replay, Some(other)) = (self.mode, &other) {
-            let message = format!("the recording is stale: the judge's model changed: {other}\n{}", self.hint);
+            let what =
+                if is_command { COMMAND_CHANGED.to_owned() } else { format!("the judge's model changed: {other}") };
+            let message = format!("the recording is stale: {what}\n{}", self.hint);
             return LookUp::OtherModel(message);
         }
         let reply = reply.filter(|_| other.is_none());
@@ -66,7 +74,7 @@ impl ReplyStore for SharedCassette {
                 so_far.replies.add(request, reply.clone());
                 LookUp::Found(reply)
             }
-            None if self.mode == Mode::Replay || asker == Asker::AbsentJudge => {
+            None if self.mode == Mode::Replay || matches!(asker, Asker::AbsentJudge(_)) => {
                 LookUp::Missing(format!("the cassette has no reply for this request; {}", self.hint))
             }
             None => LookUp::Ask(request),
@@ -118,13 +126,20 @@ mod tests {
             SharedCassette { mode, earlier, ..SharedCassette::default() }.look_up(asker, request.clone())
         };
         let (of_a, older) = (json!({"text": "", "asked_model": "a"}), json!({"text": ""}));
-        for asker in [Asker::Judge(Some("a")), Asker::Judge(None), Asker::AbsentJudge] {
+        for asker in
+            [Asker::Judge(Some("a")), Asker::Judge(None), Asker::AbsentJudge(None), Asker::AbsentJudge(Some("a"))]
+        {
             assert!(matches!(look_up(Mode::Replay, &of_a, asker), LookUp::Found(_)), "{asker:?}");
         }
         assert!(matches!(look_up(Mode::Replay, &older, Asker::Judge(Some("b"))), LookUp::Found(_)));
         assert!(matches!(look_up(Mode::Regrade, &of_a, Asker::Judge(Some("b"))), LookUp::Ask(_)));
         let LookUp::OtherModel(message) = look_up(Mode::Replay, &of_a, Asker::Judge(Some("b"))) else { panic!() };
         assert_eq!(message, "the recording is stale: the judge's model changed: `a`, now `b`\n");
+        let of_command = json!({"text": "", "asked_model": "command 1"});
+        assert!(matches!(look_up(Mode::Replay, &of_command, Asker::AbsentJudge(Some("command 1"))), LookUp::Found(_)));
+        let asker = Asker::AbsentJudge(Some("command 2"));
+        let LookUp::OtherModel(message) = look_up(Mode::Replay, &of_command, asker) else { panic!() };
+        assert!(message.starts_with(&format!("the recording is stale: {COMMAND_CHANGED}")), "{message}");
     }
 
     #[test]

@@ -46,7 +46,9 @@ impl<'a> Plan<'a> {
         let agent = ChosenAgent::of(&target, evals, &data, settings, &places);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
-        let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places);
+        let of_target = data.targets.iter().find(|other| other.name == target).map(|target| &target.hooks);
+        let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places)
+            .with_target_hooks(of_target, &places);
 
         let case_key = case_key(suite.name, &target, entry.id);
         // The test that runs a case: the test program and the test's path in it.

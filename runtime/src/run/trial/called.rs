@@ -19,7 +19,7 @@ use crate::model::recording::Recording;
 use crate::model::trial as api;
 use crate::model::value_depth::MOST_LEVELS;
 use crate::platform::async_runtime::TaskCount;
-use crate::platform::clock::timestamp;
+use crate::platform::clock::Stopwatch;
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
 use crate::platform::untrusted::UntrustedDirectory;
@@ -56,9 +56,10 @@ pub(crate) fn call_agent(
     if !cassette.is_live() {
         return replay(prepared, before);
     }
-    let (clock, started_at) = (Instant::now(), timestamp());
+    let clock = Stopwatch::start();
     let (result, recording, notes) = call(prepared, input, turn);
-    let (took, span) = (clock.elapsed(), (started_at, timestamp()));
+    let took = clock.elapsed();
+    let span = (clock.started_at(), clock.after(took));
     let mut called = Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) };
     called.check_files(prepared);
     if let Ok(outcome) = &called.result {
@@ -204,7 +205,7 @@ fn too_large_text(problems: &[String]) -> String {
 }
 
 /// Where the files of a call of the agent are.
-fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
+pub(crate) fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
     let directory = UntrustedDirectory::new(&prepared.trial.directory).join("agent");
     turn.map_or_else(|| directory.clone(), |turn| directory.join(format!("turn-{turn:03}")))
 }

@@ -1,6 +1,7 @@
 //! One trial as phases, one file each: it is prepared, its agent is called, its work is captured and graded, its record is written.
 
 pub(crate) mod called;
+pub(crate) mod canary;
 pub(crate) mod captured;
 pub(crate) mod conversation;
 pub(crate) mod graded;
@@ -26,6 +27,7 @@ use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
 use crate::run::plan::Plan;
 use crate::workspace::WorkspaceBase;
+use crate::workspace::snapshot::Snapshot;
 
 /// Makes one attempt at a trial and writes its record.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attempt: u32) -> io::Result<TrialRecord> {
@@ -70,11 +72,25 @@ fn call_and_grade(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
         prepared.snapshot()
     };
     let before = guarded(|| trial.timed(|t| &mut t.setup_ms, set_up))?;
+    let worked = work(prepared, &before);
+    worked.unwrap_or_else(|end| {
+        prepared.write_input();
+        end.end(trial);
+    });
+    guarded(|| {
+        canary::check(prepared, &before);
+        Ok(())
+    })
+}
+
+/// The agent's work, and what graders say of it.
+fn work(prepared: &Prepared<'_>, before: &Snapshot) -> Result<(), EarlyEnd> {
+    let trial = prepared.trial;
     if let Some(conversation) = &prepared.case.conversation {
-        return run_conversation(prepared, conversation, &before);
+        return run_conversation(prepared, conversation, before);
     }
-    let call = || call_agent(prepared, &prepared.case.input, None, Ok(&before));
+    let call = || call_agent(prepared, &prepared.case.input, None, Ok(before));
     let called = guarded(|| trial.timed(|t| &mut t.agent_ms, call))?;
-    let evidence = guarded(|| trial.timed(|t| &mut t.capture_ms, || capture(prepared, &before, called)))?;
+    let evidence = guarded(|| trial.timed(|t| &mut t.capture_ms, || capture(prepared, before, called)))?;
     trial.timed(|t| &mut t.grading_ms, || grade(prepared, &evidence))
 }

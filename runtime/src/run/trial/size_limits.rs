@@ -1,9 +1,10 @@
 //! How much an agent may hand over: as much as readers of the records take. More is an error, and the whole is in a file of its own.
 
 use evalsuite_schema::json::{self, ToJson};
-use evalsuite_schema::{Message, Object};
+use evalsuite_schema::{Message, Object, Role};
 
 use crate::agents::command::command_call::OUTPUT_LIMIT;
+use crate::model::evidence::Facts;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
@@ -37,13 +38,45 @@ pub(crate) fn cut_outcome(directory: &UntrustedDirectory, redactor: &Redactor, o
     let mut found = Vec::new();
     found.extend(text.as_mut().and_then(|text| files.cut_text("answer.txt", "answer", text)));
     found.extend(messages.as_mut().and_then(|messages| files.cut_messages("returned.json", messages)));
-    for (file, what, facts) in [("state.json", "state", state), ("metadata.json", "metadata", metadata)] {
-        if let Some(problem) = files.too_large(file, what, facts, FACTS) {
-            found.push(problem);
-            *facts = Object::new();
-        }
-    }
+    found.extend(files.cut_facts(state, metadata));
     found
+}
+
+/// What the turns of a conversation have handed over together: each keeps the limits, but the records have all of them.
+#[derive(Debug, Default)]
+pub(crate) struct HandedOver {
+    transcript: u64,
+}
+
+impl HandedOver {
+    /// Adds a turn, whose state, metadata and log are already in `all`. Returns what is too large; `all` is without it then.
+    pub(crate) fn add(
+        &mut self,
+        directory: &UntrustedDirectory,
+        redactor: &Redactor,
+        turn: &Facts,
+        all: &mut Recording,
+    ) -> Option<String> {
+        let files = Files { directory, redactor };
+        let of_turn =
+            turn.transcript.as_ref().map_or(0, |messages| json::to_string(messages).map_or(0, |json| json.len()));
+        self.transcript += (of_turn + turn.answer.len()) as u64;
+        if self.transcript > TRANSCRIPT.bytes {
+            let problem = format!("{} bytes in its turns so far, more than {}", self.transcript, TRANSCRIPT.bytes);
+            let messages =
+                turn.transcript.clone().unwrap_or_else(|| vec![Message::text(Role::Assistant, &turn.answer)]);
+            let written = encode(&messages, redactor).map_err(Into::into);
+            return Some(files.whole(
+                "messages.json",
+                problem,
+                written.and_then(|json| directory.write("messages.json", &json)),
+            ));
+        }
+        let Recording { outcome: Outcome { state, metadata, .. }, log, .. } = all;
+        let mut found: Vec<String> = files.cut_text("log.txt", "log in its turns so far", log).into_iter().collect();
+        found.extend(files.cut_facts(state, metadata));
+        (!found.is_empty()).then(|| found.join("; "))
+    }
 }
 
 /// Where what is too large is written.
@@ -62,6 +95,17 @@ impl Files<'_> {
         let problem = self.whole(file, problem, self.directory.write(file, self.redactor.apply(text).as_bytes()));
         *text = first_bytes(text, KEPT).to_owned();
         Some(problem)
+    }
+
+    fn cut_facts(&self, state: &mut Object, metadata: &mut Object) -> Vec<String> {
+        let mut found = Vec::new();
+        for (file, what, facts) in [("state.json", "state", state), ("metadata.json", "metadata", metadata)] {
+            if let Some(problem) = self.too_large(file, what, facts, FACTS) {
+                found.push(problem);
+                *facts = Object::new();
+            }
+        }
+        found
     }
 
     /// The first messages stay.

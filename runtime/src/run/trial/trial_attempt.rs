@@ -14,7 +14,7 @@ use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
 use crate::model::interpolation::Unresolved;
 use crate::model::suite_location::program;
-use crate::platform::clock::timestamp;
+use crate::platform::clock::Stopwatch;
 use crate::platform::files::RedactedFiles;
 use crate::platform::isolated_call::panic_message;
 use crate::platform::untrusted::UntrustedDirectory;
@@ -32,7 +32,7 @@ pub(crate) struct TrialAttempt<'a> {
     /// Where its files go.
     pub(crate) directory: PathBuf,
     pub(crate) workspace: PathBuf,
-    pub(crate) clock: Instant,
+    pub(crate) clock: Stopwatch,
     pub(crate) record: RefCell<TrialRecord>,
     /// What the agent did, as far as it is known, once it was called.
     pub(crate) evidence: OnceCell<Evidence<'static>>,
@@ -47,10 +47,11 @@ impl<'a> TrialAttempt<'a> {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
             WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
         };
-        let mut record = new_record(plan);
+        let clock = Stopwatch::start();
+        let mut record = new_record(plan, clock);
         (record.trial, record.attempt) = (index, number);
         UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started(plan, &record), &plan.redactor)?;
-        let (clock, record, evidence) = (Instant::now(), RefCell::new(record), OnceCell::new());
+        let (record, evidence) = (RefCell::new(record), OnceCell::new());
         Ok(Self { plan, base, index, directory, workspace, clock, record, evidence })
     }
 
@@ -94,12 +95,12 @@ impl<'a> TrialAttempt<'a> {
 }
 
 /// What the record of a trial says before its first phase.
-fn new_record(plan: &Plan<'_>) -> TrialRecord {
+fn new_record(plan: &Plan<'_>, clock: Stopwatch) -> TrialRecord {
     let mut record = TrialRecord::of_case(plan.case_record());
     record.trials_planned = plan.planned;
     record.mode = plan.settings.mode;
     record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
-    record.started_at = timestamp();
+    record.started_at = clock.started_at();
     let outcomes = plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status()));
     record.dependencies = map(outcomes);
     record.metadata = plan.case.metadata.clone();

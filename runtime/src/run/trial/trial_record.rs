@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use evalsuite_records::record::{GraderRecord, Note, Status, Timings, TrialRecord, Usage};
 
-use crate::platform::clock::timestamp;
 use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
@@ -22,8 +21,8 @@ const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 /// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
 pub(crate) fn write_record(trial: TrialAttempt<'_>) -> io::Result<TrialRecord> {
     let mut record = trial.record.take();
-    record.timings.total_ms = whole_millis(trial.clock.elapsed());
-    record.ended_at = timestamp();
+    let took = trial.clock.elapsed();
+    (record.timings.total_ms, record.ended_at) = (whole_millis(took), trial.clock.after(took));
     write_trajectory(&trial, &mut record)?;
     remove_needless_workspace(&trial, &mut record);
     let TrialRecord { turns, graders, judge_usage, judge_cost_usd, .. } = &mut record;

@@ -13,7 +13,8 @@ use evalsuite_schema::{Repo, RepoSource, Resolve};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
 use crate::platform::process::echo::Echo;
-use crate::workspace::git::git;
+use crate::workspace::git::{git, git_with_input};
+use crate::workspace::remove_directory;
 
 /// Clones a repository to its path in the workspace.
 pub(crate) fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, echo: Echo) -> Result<(), Reason> {
@@ -47,13 +48,45 @@ impl RepoClone<'_> {
         let parent = self.directory.parent().unwrap_or(&self.directory);
         fs::create_dir_all(parent).map_err(|error| error_at(parent, &error))?;
         self.clone(parent)?;
+        let commit = self.ancestor(&self.commit()?)?;
+        self.keep_history_of(&commit)?;
         if !self.repo.sparse.is_empty() {
             let directories = self.repo.sparse.iter().map(String::as_str);
             self.git(["sparse-checkout", "set", "--cone"].into_iter().chain(directories))?;
         }
-        let commit = self.ancestor(&self.commit()?)?;
         // Detached: a reset returns to this commit, whatever an agent does to branches.
-        self.git(["checkout", "--quiet", "--force", "--detach", &commit]).map(drop)
+        self.git(["checkout", "--quiet", "--force", "--detach", &commit])?;
+        // Until now, filters of the checkout could fetch from it, as those of git-lfs do.
+        self.git(["remote", "remove", "origin"]).map(drop)
+    }
+
+    /// Replaces the repository of the clone by one that has a commit, what led to it and tags of that, and nothing else. The
+    /// commits that follow are often the answer to the case: no branch, tag, remote, reflog or loose object may lead to them.
+    fn keep_history_of(&self, commit: &str) -> io::Result<()> {
+        let format = self.git(["rev-parse", "--show-object-format"])?;
+        let merged = format!("--merged={commit}");
+        let tags = self.git(["for-each-ref", &merged, "--format=%(objectname):%(refname)", "refs/tags"])?;
+        // Without an empty line, which stands for `HEAD`.
+        let wanted = format!("{commit}\n{tags}").trim_end().to_owned() + "\n";
+        let (git_dir, full) = (self.directory.join(".git"), self.directory.join(".git-full"));
+        fs::rename(&git_dir, &full).map_err(|error| error_at(&git_dir, &error))?;
+        self.git(["init", "--quiet", &format!("--object-format={format}")])?;
+        // A clone with a filter lacks content, and what a later `git blame` needs could not be fetched without a remote.
+        let source = if self.repo.filter.is_some() { self.source() } else { full.clone().into() };
+        // By the second version of the protocol, any commit can be asked for.
+        let fetch = ["-c", "protocol.version=2", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        let mut arguments = Vec::from(fetch.map(OsString::from));
+        arguments.extend(["--no-auto-maintenance", "--no-recurse-submodules", "--update-shallow"].map(OsString::from));
+        arguments.extend(self.repo.depth.map(|depth| format!("--depth={depth}").into()));
+        arguments.extend(["--stdin".into(), "--".into(), source]);
+        git_with_input(&self.directory, arguments, wanted.into_bytes(), self.echo)?;
+        remove_directory(&full).map_err(|error| error_at(&full, &error))?;
+        git(
+            &self.directory,
+            ["remote".as_ref(), "add".as_ref(), "origin".as_ref(), self.source().as_os_str()],
+            self.echo,
+        )
+        .map(drop)
     }
 
     fn git<'s>(&self, arguments: impl IntoIterator<Item = &'s str>) -> io::Result<String> {

@@ -220,17 +220,18 @@ fn a_restored_workspace_is_as_its_base_except_for_what_a_repository_ignores() {
     origin.cloned(&repo).unwrap();
     let (workspace, pristine) = (origin.root.path().join("workspace"), origin.root.path().join("pristine"));
     fs::write(workspace.join("deep/note"), "base").unwrap();
+    fs::write(workspace.join("deep/repo/.git/info/exclude"), "ignored\n").unwrap();
     let wanted = evalsuite_schema::Workspace { repos: vec![repo], ..evalsuite_schema::Workspace::default() };
     let facts = BaseFacts::of(&wanted, &workspace, Echo::Off);
     copy_to_trial(&workspace, &pristine).unwrap();
     let clone = workspace.join("deep/repo");
     for is_damaged in [false, true] {
-        fs::write(clone.join(".git/info/exclude"), "ignored\n").unwrap();
         for path in ["deep/note", "deep/added", "deep/repo/file", "deep/repo/added", "deep/repo/ignored"] {
             fs::write(workspace.join(path), "agent").unwrap();
         }
         if is_damaged {
-            fs::remove_file(clone.join(".git/HEAD")).unwrap();
+            fs::remove_dir_all(clone.join(".git")).unwrap();
+            fs::write(clone.join(".git"), "gitdir: gone").unwrap();
         }
         restore(&workspace, &pristine, &facts, Reset::Fast, Echo::Off).unwrap();
         assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
@@ -238,5 +239,103 @@ fn a_restored_workspace_is_as_its_base_except_for_what_a_repository_ignores() {
         assert!(!workspace.join("deep/added").exists() && !clone.join("added").exists());
         // Of a repository, git decides what is removed; one that it cannot repair is copied.
         assert_eq!(clone.join("ignored").exists(), !is_damaged);
+    }
+}
+
+/// Every object that is in the repository, reachable or not, as `<type> <id>`.
+fn objects_of(clone: &Path) -> Vec<String> {
+    let format = ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"];
+    git(clone, format, Echo::Off).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[needs(git)]
+#[test]
+#[cfg_attr(windows, ignore = "needs git, which Wine does not have; on Windows it has not run yet")]
+fn nothing_that_came_after_the_commit_is_in_the_workspace() {
+    let origin = Origin::new();
+    origin.run(&["tag", "--annotate", "--message=later", "later", "main"]);
+    origin.run(&["notes", "add", "--message=the answer", "main"]);
+    fs::write(origin.path().join("file"), "stashed").unwrap();
+    origin.run(&["stash"]);
+    let second = origin.run(&["rev-parse", "main~1"]);
+    let reachable = origin.run(&["rev-list", "--objects", "--no-object-names", "heavy"]);
+    let alternate = origin.root.path().join("alternate");
+    let arguments = ["clone", "--quiet", "--shared", "--", &origin.path().display().to_string()].map(str::to_owned);
+    git(origin.root.path(), arguments.into_iter().chain([alternate.display().to_string()]), Echo::Off).unwrap();
+    let borrowing = RepoSource::Local(PathRef::new(alternate.display().to_string()));
+    let by_path = RepoSource::Git(origin.path().display().to_string());
+    let partial = |filter: &str| Repo { filter: Some(filter.into()), ..origin.git_source() };
+    let sparse = Repo { sparse: vec!["docs".into()], ..origin.git_source() };
+    let repos = [
+        origin.git_source(),
+        origin.local_source(),
+        origin.repo(by_path),
+        origin.repo(borrowing),
+        partial("blob:none"),
+        partial("tree:0"),
+        sparse,
+        Repo { depth: Some(3), ..origin.git_source() },
+        Repo { depth: Some(1), ..origin.local_source() },
+    ];
+    for repo in repos {
+        for repo in [at(repo.clone(), "heavy"), at(repo.clone(), &second), before(repo.clone(), 1)] {
+            assert_eq!(origin.cloned(&repo).as_deref(), Ok("2"), "{repo:?}");
+            let clone = origin.root.path().join("workspace/deep/repo");
+            for name in ["FETCH_HEAD", "ORIG_HEAD", "objects/info/alternates", "packed-refs", "logs/refs/remotes"] {
+                assert!(!clone.join(".git").join(name).exists(), "{name}: {repo:?}");
+            }
+            let run = |arguments: &[&str]| git(&clone, arguments, Echo::Off);
+            let commits = if repo.depth == Some(1) { "1" } else { "2" };
+            assert_eq!(run(&["rev-list", "--count", "HEAD"]).as_deref().ok(), Some(commits), "{repo:?}");
+            assert_eq!(run(&["rev-list", "--count", "--all", "--reflog"]).as_deref().ok(), Some(commits), "{repo:?}");
+            for object in objects_of(&clone) {
+                let (_, id) = object.split_once(' ').unwrap();
+                assert!(reachable.contains(id) || object.starts_with("tag "), "{object} came later: {repo:?}");
+            }
+            // A shallow clone has only the tags of what it fetched.
+            let tags = if repo.depth == Some(1) { "" } else { "heavy\nlight" };
+            assert_eq!(run(&["tag"]).unwrap(), tags, "tags of the history stay: {repo:?}");
+            assert_eq!(run(&["remote"]).unwrap(), "");
+            let config = fs::read_to_string(clone.join(".git/config")).unwrap();
+            assert!(!config.contains("url"), "{config}");
+            let _ = run(&["fetch"]);
+            run(&["fetch", "origin"]).unwrap_err();
+            run(&["cat-file", "-e", &origin.run(&["rev-parse", "main"])]).unwrap_err();
+            assert_eq!(run(&["fsck", "--unreachable", "--lost-found"]).unwrap(), "", "{repo:?}");
+            assert!(run(&["log", "-p", "HEAD"]).unwrap().contains("+2"), "the history can be read: {repo:?}");
+            assert_eq!(run(&["status", "--porcelain"]).unwrap(), "");
+            assert!(!clone.join(".git-full").exists());
+        }
+    }
+}
+
+#[needs(git)]
+#[test]
+#[cfg_attr(windows, ignore = "needs git, which Wine does not have; on Windows it has not run yet")]
+fn commits_of_a_trial_are_not_there_for_the_next_one_in_a_shared_workspace() {
+    let origin = Origin::new();
+    let repo = origin.git_source();
+    origin.cloned(&repo).unwrap();
+    let (workspace, pristine) = (origin.root.path().join("workspace"), origin.root.path().join("pristine"));
+    let wanted = evalsuite_schema::Workspace { repos: vec![repo], ..evalsuite_schema::Workspace::default() };
+    let facts = BaseFacts::of(&wanted, &workspace, Echo::Off);
+    copy_to_trial(&workspace, &pristine).unwrap();
+    let clone = workspace.join("deep/repo");
+    let objects = objects_of(&clone).len();
+    for reset in [Reset::Fast, Reset::Strict] {
+        let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        let run = |arguments: &[&str]| git(&clone, who.iter().chain(arguments), Echo::Off).unwrap();
+        fs::write(clone.join("file"), "the answer").unwrap();
+        run(&["checkout", "--quiet", "-B", "agent"]);
+        run(&["commit", "--quiet", "--all", "--message=agent"]);
+        run(&["tag", "answer"]);
+        fs::write(clone.join("file"), "stashed").unwrap();
+        run(&["stash"]);
+        run(&["gc", "--quiet"]);
+        restore(&workspace, &pristine, &facts, reset, Echo::Off).unwrap();
+        assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
+        assert_eq!(objects_of(&clone).len(), objects, "{reset:?}");
+        assert_eq!(run(&["rev-list", "--count", "--all", "--reflog"]), run(&["rev-list", "--count", "HEAD"]));
+        assert_eq!(run(&["status", "--porcelain"]), "");
     }
 }

@@ -1,62 +1,24 @@
 //! The rules by which common programs write a text. Each escapes character by character, so that a part of a text is a part of
 //! the written text.
 
-use std::fmt::Write;
-
 /// A name, and how one character is written.
 pub(super) type Encoder = (&'static str, fn(char) -> String);
 
-pub(super) const ENCODERS: [Encoder; 22] = [
+pub(super) const ENCODERS: [Encoder; 11] = [
     ("as it is", |character| character.to_string()),
     ("serde_json, JavaScript's JSON.stringify", json),
     ("Python's json.dumps", |character| {
-        if character.is_ascii() && character != '\u{7f}' { json(character) } else { utf16(character, false) }
+        if character.is_ascii() && character != '\u{7f}' { json(character) } else { utf16(character) }
     }),
     ("Python's json.dumps with ensure_ascii=False", json),
     ("Go's encoding/json", |character| match character {
-        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => utf16(character, false),
-        '\u{8}' | '\u{c}' => utf16(character, false),
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => utf16(character),
         _ => json(character),
     }),
     ("PHP's json_encode", |character| match character {
         '/' => "\\/".to_owned(),
         _ if character.is_ascii() => json(character),
-        _ => utf16(character, false),
-    }),
-    ("System.Text.Json", |character| match character {
-        '"' | '&' | '\'' | '+' | '<' | '>' | '`' | '\u{7f}' => utf16(character, true),
-        _ if character.is_ascii() => json(character),
-        _ => utf16(character, true),
-    }),
-    ("Python's html.escape", |character| html(character, "&quot;", "&#x27;", "/")),
-    ("Go's html.EscapeString", |character| html(character, "&#34;", "&#39;", "/")),
-    ("PHP's htmlspecialchars", |character| html(character, "&quot;", "&#039;", "/")),
-    ("escapers of JavaScript", |character| html(character, "&quot;", "&#x27;", "&#x2F;")),
-    ("XML", |character| html(character, "&#x22;", "&apos;", "/")),
-    ("HTML in ASCII", |character| match character.is_ascii() {
-        true => html(character, "&quot;", "&#39;", "/"),
-        false => format!("&#{};", character as u32),
-    }),
-    ("Python's repr", |character| match character {
-        '\'' => "\\'".to_owned(),
-        _ => python(character),
-    }),
-    ("Python's ascii", |character| match character as u32 {
-        0x27 => "\\'".to_owned(),
-        ..0x80 => python(character),
-        code @ ..0x100 => format!("\\x{code:02x}"),
-        code @ ..0x1_0000 => format!("\\u{code:04x}"),
-        code => format!("\\U{code:08x}"),
-    }),
-    ("Python's repr of bytes", |character| match character {
-        '\'' => "\\'".to_owned(),
-        _ if character.is_ascii() => python(character),
-        _ => bytes(character, |byte| format!("\\x{byte:02x}")),
-    }),
-    ("Git's names of files", |character| match character {
-        '"' => "\\\"".to_owned(),
-        _ if character.is_ascii() && !character.is_ascii_control() => python(character),
-        _ => bytes(character, |byte| format!("\\{byte:03o}")),
+        _ => utf16(character),
     }),
     ("Rust's Debug", |character| match character {
         '\'' => "'".to_owned(),
@@ -80,39 +42,13 @@ fn json(character: char) -> String {
         '\t' => "\\t".to_owned(),
         '\u{8}' => "\\b".to_owned(),
         '\u{c}' => "\\f".to_owned(),
-        '\0'..' ' => utf16(character, false),
+        '\0'..' ' => utf16(character),
         _ => character.to_string(),
     }
 }
 
-fn utf16(character: char, is_upper: bool) -> String {
-    character.encode_utf16(&mut [0; 2]).iter().fold(String::new(), |mut written, unit| {
-        let _ = if is_upper { write!(written, "\\u{unit:04X}") } else { write!(written, "\\u{unit:04x}") };
-        written
-    })
-}
-
-fn html(character: char, quote: &str, apostrophe: &str, slash: &str) -> String {
-    match character {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '"' => quote.to_owned(),
-        '\'' => apostrophe.to_owned(),
-        '/' => slash.to_owned(),
-        _ => character.to_string(),
-    }
-}
-
-fn python(character: char) -> String {
-    match character {
-        '\\' => "\\\\".to_owned(),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\0'..' ' | '\u{7f}' => format!("\\x{:02x}", character as u32),
-        _ => character.to_string(),
-    }
+fn utf16(character: char) -> String {
+    character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
 fn bytes(character: char, written: impl Fn(u8) -> String) -> String {
@@ -126,9 +62,9 @@ fn percent(character: char, kept: &str, written: impl Fn(u8) -> String) -> Strin
     }
 }
 
-/// A text by these encoders, the first one first.
-pub(super) fn encoded(text: &str, encoders: &[&Encoder]) -> String {
-    encoders.iter().fold(text.to_owned(), |text, (_, encoder)| text.chars().map(encoder).collect())
+/// A text by an encoder.
+pub(super) fn encoded(text: &str, (_, encoder): &Encoder) -> String {
+    text.chars().map(encoder).collect()
 }
 
 /// Base64 of bytes.

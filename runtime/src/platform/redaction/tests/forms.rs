@@ -2,15 +2,14 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
+use proptest::sample::select;
 
 use super::encoders::{ENCODERS, base64, encoded};
 use crate::platform::redaction::Redactor;
 
 fn character() -> impl Strategy<Value = char> {
     let usual = "abcXYZ0189".chars().collect::<Vec<_>>();
-    let special =
-        "\"'\\&<>/+=%$#;{}`- \t\n\r\u{b}\u{1b}\u{7f}\u{a0}éß€\u{2028}語😀\u{e0001}".chars().collect::<Vec<_>>();
+    let special = "\"'\\&<>/+=%$#;{}`- \t\n\r\u{b}\u{1b}\u{a0}éß€\u{2028}語😀\u{e0001}".chars().collect::<Vec<_>>();
     prop_oneof![select(usual), select(special)]
 }
 
@@ -31,42 +30,29 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn escaped_secrets_are_hidden(
-        secret in secret(), before in around(), after in around(), chosen in subsequence(&ENCODERS, 1..4).prop_shuffle(),
+    fn secrets_that_are_encoded_once_are_hidden(
+        secret in secret(), before in around(), after in around(), encoder in select(&ENCODERS[..]),
     ) {
-        // Words of a shell in words of a shell are not read.
-        let is_of_shell = |name: &str| name.contains("shell") || name.contains("shlex");
-        prop_assume!(chosen.iter().filter(|(name, _)| is_of_shell(name)).count() < 2);
-        let chosen: Vec<_> = chosen.iter().collect();
-        let of = |text: &str| encoded(text, &chosen);
-        let names: Vec<_> = chosen.iter().map(|(name, _)| *name).collect();
+        let of = |text: &str| encoded(text, &encoder);
         let text = of(&format!("{before}{secret}{after}"));
         let shown = format!("{}***{}", of(&before), of(&after));
-        prop_assert_eq!(hider(&secret).apply(&text), shown, "{:?} of {:?}", names, text);
-    }
-
-    #[test]
-    fn four_levels_of_json_are_hidden(secret in secret(), before in around(), after in around()) {
-        let of = |text: &str| encoded(text, &[&ENCODERS[1]; 4]);
-        let text = of(&format!("{before}{secret}{after}"));
-        prop_assert_eq!(hider(&secret).apply(&text), format!("{}***{}", of(&before), of(&after)));
+        prop_assert_eq!(hider(&secret).apply(&text), shown, "{} of {:?}", encoder.0, text);
     }
 
     #[test]
     fn base64_is_hidden(
         secret in secret(), before in vec(any::<u8>(), 0..50), after in vec(any::<u8>(), 0..50),
         is_url_safe in any::<bool>(), is_padded in any::<bool>(), of_json in select(vec![0_usize, 1, 2]),
-        width in select(vec![usize::MAX, 60, 64, 70, 72, 76]), line_end in select(vec!["\n", "\r\n", "\n  ", "\\n", "\\r\\n", "\\\\n"]),
-        escape in select(vec![0_usize, 1, 5, 6, 20]),
+        width in select(vec![usize::MAX, 16, 60, 64, 70, 72, 76]), line_end in select(vec!["\n", "\r\n", "\n  "]),
     ) {
         let secret = secret.trim().to_owned();
-        let inner = encoded(&secret, &[&ENCODERS[of_json]]);
+        let inner = encoded(&secret, &ENCODERS[of_json]);
         let all = base64(&[&before, inner.as_bytes(), &after].concat(), is_url_safe, is_padded);
         let (start, end) = ((before.len() * 8).div_ceil(6), (before.len() + inner.len()) * 8 / 6);
         let in_lines = |range: std::ops::Range<usize>| -> String {
             let character = |at: usize| {
                 let line_end = if at > 0 && at.is_multiple_of(width) { line_end } else { "" };
-                format!("{line_end}{}", encoded(&all[at..=at], &[&ENCODERS[escape]]))
+                format!("{line_end}{}", &all[at..=at])
             };
             range.map(character).collect()
         };
@@ -83,7 +69,7 @@ proptest! {
     ) {
         let (before, all) = match is_base64 {
             true => (String::new(), base64(secret.as_bytes(), false, true)),
-            false => (encoded(&before, &[&encoder]), encoded(&secret, &[&encoder])),
+            false => (encoded(&before, &encoder), encoded(&secret, &encoder)),
         };
         let text = [before.as_bytes(), &all.as_bytes()[..cut % all.len()]].concat();
         let left = hider(&secret).length_without_broken_end(&text);

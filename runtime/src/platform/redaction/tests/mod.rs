@@ -67,7 +67,6 @@ fn every_form_in_which_programs_write_a_secret_is_hidden() {
     };
     let json = serde_json::to_string(secret).unwrap();
     assert_eq!(hidden(&json), "\"***\"");
-    assert_eq!(hidden(&serde_json::to_string(&json).unwrap()), r#""\"***\"""#);
     assert_eq!(hidden(&format!("{secret:?}")), "\"***\"");
     #[cfg(unix)]
     assert_eq!(hidden(&crate::platform::shell_quoting::quoted(secret)), "'***'");

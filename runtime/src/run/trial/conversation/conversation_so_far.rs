@@ -116,7 +116,7 @@ impl ConversationSoFar {
         self.recording.messages.extend(recording.outcome.text.map(|text| Message::text(Role::Assistant, text)));
     }
 
-    fn add_spending(&mut self, usage: Option<Usage>, cost_usd: Option<f64>, duration_ms: f64) {
+    pub(crate) fn add_spending(&mut self, usage: Option<Usage>, cost_usd: Option<f64>, duration_ms: f64) {
         match usage {
             Some(usage) => self.recording.usage(usage),
             None => self.lacks_usage = true,

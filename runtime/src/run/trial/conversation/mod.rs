@@ -4,7 +4,7 @@ pub(crate) mod conversation_so_far;
 
 use std::time::Duration;
 
-use evalsuite_records::record::{ReasonCode, Status, TurnRecord};
+use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
@@ -13,12 +13,13 @@ use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
 use crate::run::selection::case_graders::turn_graders;
-use crate::run::trial::called::{Called, call_agent};
+use crate::run::trial::called::{Called, agent_directory, call_agent};
 use crate::run::trial::captured::{
     capture_workspace, changes_between, evidence_facts, first_of_answer, report, report_interrupted, write_agent_log,
 };
 use crate::run::trial::graded::run_graders;
 use crate::run::trial::prepared::Prepared;
+use crate::run::trial::size_limits::HandedOver;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
@@ -31,7 +32,13 @@ pub(crate) fn run_conversation(
 ) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
     let so_far = ConversationSoFar::of(&prepared.case);
-    let mut running = RunningConversation { prepared, before, so_far, scores: TurnScores::of(conversation) };
+    let mut running = RunningConversation {
+        prepared,
+        before,
+        so_far,
+        handed_over: HandedOver::default(),
+        scores: TurnScores::of(conversation),
+    };
     let ended = running.run_turns(conversation);
     write_agent_log(trial, &running.so_far.recording);
     let capture = || capture_workspace(trial, before, &before.take_later(&trial.workspace));
@@ -52,6 +59,7 @@ struct RunningConversation<'t> {
     prepared: &'t Prepared<'t>,
     before: &'t Snapshot,
     so_far: ConversationSoFar,
+    handed_over: HandedOver,
     scores: TurnScores,
 }
 
@@ -109,14 +117,14 @@ impl RunningConversation<'_> {
         let taken = (index > 0).then(|| Snapshot::take(&trial.workspace));
         let before = taken.as_ref().map_or(Ok(self.before), Result::as_ref);
         let called = trial.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, Some(index), before))?;
-        let facts = self.capture_turn(turn, called)?;
+        let facts = self.capture_turn(turn, index, called)?;
         prepared.write_evidence();
         trial.timed(|t| &mut t.grading_ms, || self.grade_turn(turn, facts, record));
         Ok(())
     }
 
     /// What graders of the turn see.
-    fn capture_turn(&mut self, turn: &Turn, mut called: Called) -> Result<Facts, EarlyEnd> {
+    fn capture_turn(&mut self, turn: &Turn, index: u32, mut called: Called) -> Result<Facts, EarlyEnd> {
         let prepared = self.prepared;
         let changes = match turn_graders(turn, &prepared.case).is_empty() {
             true => Ok(WorkspaceDiff::default()),
@@ -138,6 +146,13 @@ impl RunningConversation<'_> {
         };
         self.so_far.add_report(&outcome, &recording.captured);
         let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
+        let directory = agent_directory(prepared, Some(index));
+        let all = &mut self.so_far.recording;
+        if let Some(problem) = self.handed_over.add(&directory, &prepared.trial.plan.redactor, &facts, all) {
+            self.so_far.add_spending(facts.usage, facts.cost_usd, facts.duration_ms);
+            let message = format!("the agent handed over {problem}");
+            return Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message));
+        }
         self.so_far.describe_turn(turn, &mut facts);
         Ok(facts)
     }

@@ -1,0 +1,3 @@
+evalsuite::include_eval_suite!("./suite", agent = none, deny_warnings);
+
+fn main() {}
