@@ -75,7 +75,7 @@ fn files_that_the_command_names_and_its_answer_are_open() {
 #[test]
 fn code_graders_and_hooks_have_seals_of_their_own() {
     let directory = tempfile::tempdir().unwrap();
-    let script = "test -f ../x/secret.txt && ! cat $(echo secret).txt && echo '{\"score\": 1}'";
+    let script = "! cat $(echo secret).txt && echo '{\"score\": 1}'";
     let command = json!({"command": {"shell": script}});
     let code = grader("code", 8, json!({"code-grader": {"run": command, "config": {}, "sealing": {"sealed": "auto"}}}));
     let hook = json!({"command": {"shell": "echo x > {{workspace_path}}/from-hook"}, "timeout_ms": 9_000, "sealing": {"sealed": "auto"}});
