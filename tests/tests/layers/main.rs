@@ -82,6 +82,7 @@ const SCHEMA: &[&str] = &[
     "gate",
     "keys",
     "path_ref",
+    "sealing",
     "usage",
     "message",
     "chat",
@@ -297,6 +298,7 @@ const RUN: &[&str] = &[
 const TRIAL: &[&str] = &[
     "trial_attempt",
     "recorded_models",
+    "trial_seal",
     "prepared",
     "trial_hooks",
     "size_limits",
