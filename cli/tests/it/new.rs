@@ -437,12 +437,13 @@ fn a_command_becomes_the_agent_of_a_test_file_of_its_own() {
     assert!(
         output.out.starts_with(
             "created suites/basics/targets.yaml\ncreated tests/basics_cli.rs\n\
-             changed Cargo.toml: feature cli-agents of evalsuite\n"
+             changed Cargo.toml: feature cli-agents of evalsuite, feature sealed of evalsuite\n"
         ),
         "{}",
         output.out
     );
-    assert!(read(&package, "Cargo.toml").contains(r#"features = ["cli-agents"]"#));
+    assert!(read(&package, "Cargo.toml").contains(r#"features = ["cli-agents", "sealed"]"#));
+    assert!(read(&package, "suites/basics/targets.yaml").contains("    sealed: auto\n"));
     assert!(
         read(&package, "suites/basics/targets.yaml").contains(r#"command: "my-agent \"{PROMPT_FILE}\" {OUTPUT_FILE}""#)
     );

@@ -413,6 +413,18 @@ fn unknown_placeholder() {
 }
 
 #[test]
+fn what_a_sealed_command_may_use() {
+    let text = "targets:\n- name: a\n  provider: cli\n  command: run\n  sealed: always\n  network: [443]\n  read: ./prompts\n  \
+                write: [./gone, ../outside]\n- name: b\n  provider: cli\n  command: run\n  sealed: true\n  network: {ports: []}\n  \
+                unix_sockets: yes\n- name: c\n  provider: cli\n  command: run\n  network: nothing\n  read: [~/.config, /srv/data, '${{ PROMPTS }}', '']\n\
+                - name: d\n  provider: cli\n  command: run\n  network: {ports: [0, 443, 65536], port: 1}\n";
+    shows("sealing-of-targets", &Package::new(&[("targets.yaml", text)]).targets_report());
+    let eval = "execution: {sealed: on}\nworkspace: {hooks: {before_each: {command: run, network: {port: 443}, read: ['${{ PROMPTS }}']}}}\ntests:\n\
+                - id: a\n  criteria: Answers\n  input: Hello\n  assertions:\n  - {type: code-grader, command: run, sealed: Required, read: [./gone]}\n";
+    shows("sealing-of-a-suite", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+}
+
+#[test]
 fn every_setting_of_a_target() {
     let text = "$schema: https://example.org/targets.json\ntargets:\n- name: a\n  provider: cli\n  command: ' '\n  cwd: nowhere\n  \
                 timeout_seconds: 0\n  attachments_format: 3\n  healthcheck: {url: http://localhost, command: true}\n  env: {A: 1}\n  \

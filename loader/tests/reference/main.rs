@@ -77,7 +77,7 @@ const PAGES: &[Page] = &[
         file: "targets.md",
         title: "The targets file",
         intro: "Agents and judges that are commands. [How cases run](../runs.md#agents-that-are-commands) explains them.",
-        tables: &["targets-file", "cli-target", "healthcheck"],
+        tables: &["targets-file", "cli-target", "healthcheck", "network"],
     },
 ];
 

@@ -39,6 +39,7 @@ mod run_record;
 #[cfg(all(any(target_os = "linux", windows), feature = "cli-agents"))]
 mod runner_death;
 #[cfg(all(unix, feature = "cli-agents"))]
+mod sealed;
 mod secrets;
 mod shared_runtime;
 mod shells;

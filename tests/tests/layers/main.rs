@@ -81,6 +81,7 @@ const SCHEMA: &[&str] = &[
     "gate",
     "keys",
     "path_ref",
+    "sealing",
     "usage",
     "message",
     "chat",
@@ -316,6 +317,7 @@ const RUN: &[&str] = &[
 const TRIAL: &[&str] = &[
     "trial_attempt",
     "recorded_models",
+    "trial_seal",
     "prepared",
     "trial_hooks",
     "size_limits",

@@ -23,7 +23,7 @@ use crate::run::plan::Plan;
 use crate::run::selection::case_graders::grader_problems;
 use crate::run::selection::targets::ChosenAgent;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
-use crate::run::trial::trial_seal::seal_trial;
+use crate::run::trial::trial_seal::{StartedAgent, seal_trial};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, WorkspaceBase, workspace_error};
 
@@ -60,7 +60,12 @@ impl<'a> Prepared<'a> {
         check_graders(&case, plan)?;
         let environment = plan.command_environment(&case, trial.index, &trial.directory, &trial.workspace);
         let agent = resolve_agent(plan)?;
-        let seal = seal_trial(trial, &case, &agent, &environment.seals)?;
+        let started = match &agent {
+            Agent::Rust(_) => StartedAgent::Function,
+            Agent::Command(command) => StartedAgent::Command(command),
+            Agent::Recorded => StartedAgent::Nothing,
+        };
+        let seal = seal_trial(trial, &case, started, &environment.seals)?;
         let recorder = Recorder::new(&case.id, trial.index);
         Ok(Self { trial, case, agent, seal, environment, cassette, recorder, programs: RefCell::default() })
     }

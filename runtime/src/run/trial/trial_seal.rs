@@ -3,27 +3,37 @@
 use evalsuite_records::record::{ReasonCode, SealRecord, Stage};
 use evalsuite_schema::{Case, Grader, GraderConfig, Hook, SealMode, Sealing};
 
+use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command_seal::{CommandSeal, SealDefaults};
 use crate::platform::sealed::SealedFiles;
 use crate::platform::sealed::decision::SealRefusal;
 use crate::run::selection::case_graders::case_graders;
-use crate::run::trial::prepared::Agent;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 /// Why an agent in Rust is not sealed.
 const IN_PROCESS: &str = "the agent runs in the test program; make it a command to seal it";
 
+/// What a trial starts to get an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StartedAgent<'a> {
+    /// Nothing: its answer is recorded.
+    Nothing,
+    /// A function of the test program.
+    Function,
+    Command(&'a ResolvedCommand<'a>),
+}
+
 /// Decides whether the agent is sealed, and records it. A command of the trial that must not run without a seal ends the trial.
 pub(crate) fn seal_trial(
     trial: &TrialAttempt<'_>,
     case: &Case,
-    agent: &Agent<'_>,
+    agent: StartedAgent<'_>,
     seals: &SealDefaults,
 ) -> Result<CommandSeal, EarlyEnd> {
     let agent = match agent {
-        Agent::Recorded => Ok(CommandSeal::default()),
-        Agent::Rust(_) => seal_function(seals.mode(&Sealing::default())),
-        Agent::Command(command) => {
+        StartedAgent::Nothing => Ok(CommandSeal::default()),
+        StartedAgent::Function => seal_function(seals.mode(&Sealing::default())),
+        StartedAgent::Command(command) => {
             let elsewhere = command.own_directory(&trial.plan.places).filter(|_| case.workspace.is_none());
             let own = vec![trial.workspace.clone()];
             let files = SealedFiles { own, working: elsewhere, ..SealedFiles::default() };

@@ -135,7 +135,7 @@ fn problems(mode: &str, trial: &TrialRecord) -> Vec<String> {
     let is_sealed = seal.is_some_and(|seal| seal.is_sealed());
     for (is_reached, attempt) in attempts {
         let may_be_refused = OFTEN_REFUSED.iter().any(|name| attempt.starts_with(name));
-        if is_sealed == is_reached && !(may_be_refused && !is_reached) {
+        if is_sealed == is_reached && (is_reached || !may_be_refused) {
             let how = if is_reached { "is reached" } else { "is refused" };
             problems.push(format!("`{attempt}` {how}"));
         }
