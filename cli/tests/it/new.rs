@@ -460,6 +460,8 @@ fn a_calibration_passes_check() {
     let output = package.run(&["new", "calibration"]);
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.out.starts_with("created suites/basics/calibration.yaml\n"), "{}", output.out);
+    assert!(output.out.contains("changed Cargo.toml: feature grader-tests of evalsuite\n"), "{}", output.out);
+    assert!(read(&package, "Cargo.toml").contains("features = [\"grader-tests\"]"));
     assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
     assert_eq!(package.run(&["new", "calibration"]).code, 2, "the file is there");
 }
