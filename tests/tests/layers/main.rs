@@ -301,6 +301,7 @@ const TRIAL: &[&str] = &[
     "trial_hooks",
     "size_limits",
     "called",
+    "canary",
     "reported_transcript",
     "captured",
     "graded",
