@@ -6,9 +6,8 @@ use evalsuite_diagnostics::Code;
 use crate::grader::CRITERIA;
 use crate::grader::keys::{ASSERTIONS, TaskGrader};
 use crate::json::{FromJson, ToJson};
-use crate::keys::{ID, Key, Keys as _, SCHEMA_KEY, Table};
+use crate::keys::{CANARY, ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
-use crate::suite::CANARY;
 use crate::workspace::WORKSPACE;
 use crate::{
     Content, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role, Trials, Value, Workspace,

@@ -2,8 +2,7 @@
 
 use evalsuite_derive::Keys;
 
-use crate::keys::ID;
-use crate::suite::CANARY;
+use crate::keys::{CANARY, ID};
 use crate::{Object, Value};
 
 /// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file. Every scalar is text: `version: 1.10` is `1.10`.

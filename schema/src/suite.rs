@@ -5,14 +5,10 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 use crate::execution::SuiteRequires;
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
-use crate::keys::Type;
+use crate::keys::CANARY;
 use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
 use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
-
-/// A random text by which a leak of a suite's files is noticed.
-pub(crate) const CANARY: Type =
-    Type::Pattern("^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", "a GUID, as `uuidgen` prints one");
 
 /// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///

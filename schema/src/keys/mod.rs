@@ -190,6 +190,10 @@ pub const SCHEMA_KEY: &[Key] =
 pub const ID: Type =
     Type::Pattern(r"^(?=[\s\S]*\S)(?![\s\S]*\$\{\{)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters");
 
+/// A random text by which a leak of a suite's files is noticed.
+pub(crate) const CANARY: Type =
+    Type::Pattern("^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", "a GUID, as `uuidgen` prints one");
+
 /// The number of keys in several lists.
 pub const fn number_of(lists: &[&[Key]]) -> usize {
     let (mut number, mut index) = (0, 0);

@@ -322,6 +322,7 @@ const TRIAL: &[&str] = &[
     "trial_hooks",
     "size_limits",
     "called",
+    "canary",
     "reported_transcript",
     "captured",
     "graded",

@@ -122,7 +122,7 @@ fn change_outside(fixture: &Fixture, numbers: &mut Numbers) -> String {
         4 if !fixture.path("data/linked.yaml").exists() => {
             std::os::unix::fs::symlink("a/cases.yaml", fixture.path("data/linked.yaml")).expect("linked");
         }
-        5 => fs::create_dir_all(&path.with_file_name("empty")).expect("created"),
+        5 => fs::create_dir_all(path.with_file_name("empty")).expect("created"),
         _ => {
             fs::create_dir_all(path.parent().expect("a directory")).expect("created");
             fs::write(&path, text).expect("written");

@@ -29,14 +29,14 @@ pub(super) struct SecretForm {
 pub(super) fn forms(secret: &str) -> impl Iterator<Item = SecretForm> {
     let lines = secret.lines().filter(|_| secret.trim().contains('\n'));
     let texts = lines.chain([secret]).flat_map(|text| [text, text.trim_end_matches('\r'), text.trim()]);
-    let forms = texts.flat_map(|text| {
+    // Of a short line, no form is hidden, however long it is.
+    texts.filter(|text| text.chars().count() >= SHORTEST).flat_map(|text| {
         let json = json_forms(text);
         let encoded = [text, &json[0], &json[1]].into_iter().flat_map(base64_forms).collect::<Vec<_>>();
         let literal = json.into_iter().chain(url_forms(text)).chain(shell_forms(text)).chain([text.to_owned()]);
         let literal = literal.map(|text| SecretForm { text, is_base64: false });
         literal.chain(encoded.into_iter().map(|text| SecretForm { text, is_base64: true })).collect::<Vec<_>>()
-    });
-    forms.filter(|form| form.text.chars().count() >= SHORTEST)
+    })
 }
 
 /// As JSON of serde_json, JavaScript, Python, Go and PHP, and as Rust's `{:?}` writes it. The first two are with and without other characters

@@ -1,18 +1,18 @@
 //! The canary of a suite, a GUID in its files: an agent that repeats it has seen the answers.
 
-use std::fs;
-use std::io::Read as _;
+use std::path::PathBuf;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::json::{ToJson, json};
 
 use crate::model::evidence::Evidence;
 use crate::platform::json;
+use crate::platform::package_file::read_package_file;
 use crate::run::trial::prepared::Prepared;
 use crate::workspace::snapshot::Snapshot;
 
-/// Bytes of an input file that are searched.
-const SEARCHED: u64 = 1 << 20;
+/// Largest input file that is searched, in bytes.
+const LARGEST: u64 = 16 << 20;
 
 /// Ends a trial whose agent saw the answers in an error, whatever its graders say: it shows what the files say, and not what the agent can
 /// do. An input that has the canary shows nothing, which is noted.
@@ -78,10 +78,8 @@ impl Canary {
         if before.texts().any(|text| self.is_in(text)) {
             return Some("the workspace of the case");
         }
-        let has_canary = |path: &std::path::PathBuf| {
-            let mut text = Vec::new();
-            let read = fs::File::open(path).and_then(|file| file.take(SEARCHED).read_to_end(&mut text));
-            read.is_ok() && self.is_in(&String::from_utf8_lossy(&text))
+        let has_canary = |path: &PathBuf| {
+            read_package_file(path, LARGEST).is_ok_and(|text| self.is_in(&String::from_utf8_lossy(&text)))
         };
         prepared.answer_files().input.iter().any(has_canary).then_some("an input file of the case")
     }

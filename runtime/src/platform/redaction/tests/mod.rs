@@ -84,6 +84,15 @@ fn every_form_in_which_programs_write_a_secret_is_hidden() {
 }
 
 #[test]
+fn a_short_line_of_a_secret_is_not_hidden_in_any_form() {
+    let redactor = redactor(["first line\n\u{a0}é\nlast line"]);
+    assert_eq!(
+        redactor.apply("%C2%A0%C3%A9 \u{a0}é \\u00a0\\u00e9 first line"),
+        "%C2%A0%C3%A9 \u{a0}é \\u00a0\\u00e9 ***"
+    );
+}
+
+#[test]
 fn a_secret_in_a_line_for_cmd_is_hidden() {
     let secret = "100% \"sure\" & %PATH%";
     let line = crate::platform::shell_quoting::quoted_for_cmd(secret);
