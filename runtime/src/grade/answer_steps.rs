@@ -28,8 +28,8 @@ pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText
 }
 
 fn json(path: &str, text: &str) -> Result<String, String> {
-    let root: Value = evalsuite_schema::json::from_str_with_unique_keys(text)
-        .map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let root: Value =
+        evalsuite_schema::json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))?;
     let steps = path.split('.').filter(|_| !path.is_empty());
     let value = steps.into_iter().try_fold(&root, |value, step| match value {
         Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
