@@ -15,7 +15,6 @@ use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::{Include, Includes};
 use crate::locate::suite_request::{self, suite_directory};
-use crate::probe::saved_cases;
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
@@ -198,7 +197,7 @@ impl WatchedSuite {
         let is_touched = |test: &&Test| touched.iter().any(|one| one.path == test.path.join("::"));
         let indexes: BTreeSet<usize> = suite.tests.iter().filter(is_touched).map(|test| test.case).collect();
         let cases: Vec<&Case> = indexes.into_iter().map(|index| &*suite.cases[index].case).collect();
-        self.probed = saved_cases::probe(&suite.suite, &cases, &self.request.package_root);
+        self.probed = crate::probe::saved_cases::probe(&suite.suite, &cases, &self.request.package_root);
     }
 
     /// Whether a file may be one of the suite: below its directory, or named in it, or in a directory of files that suites share.
