@@ -96,7 +96,7 @@ impl Registration {
         let mut lines = code.lines();
         let mut removed = 0;
         while let Some(line) = lines.next() {
-            let is_list = line.contains("use ") || line.contains(" = ");
+            let is_list = line.contains("use ") || line.contains("= [");
             if !line.contains(&self.text) || (self.listed.is_some() && !is_list) {
                 kept.push(line.to_owned());
                 continue;

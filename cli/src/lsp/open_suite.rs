@@ -13,7 +13,6 @@ use evalsuite_schema::Case;
 use crate::check;
 use crate::locate::includes::Include;
 use crate::locate::suite_request::suite_directory;
-use crate::probe::saved_cases;
 
 /// A problem with a suite.
 #[derive(Debug, Clone)]
@@ -111,8 +110,8 @@ impl OpenSuite {
         let is_there = |case: &&Case| self.request.workspace_root.join(&case.location.file) == path;
         let cases: Vec<&Case> = good.cases.iter().map(|loaded| &*loaded.case).filter(is_there).collect();
         let placed = |finding| self.placed(finding, false);
-        self.probed =
-            saved_cases::probe(&good.suite, &cases, &self.request.package_root).into_iter().map(placed).collect();
+        let root = &self.request.package_root;
+        self.probed = crate::probe::saved_cases::probe(&good.suite, &cases, root).into_iter().map(placed).collect();
     }
 
     fn take(&mut self, loaded: Loaded, texts: &Texts) {
