@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
-use evalsuite::tooling::SuiteDescription;
+use evalsuite::tooling::TestDescription;
 use evalsuite_diagnostics::suggest::did_you_mean;
+use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::{Health as Report, HealthOptions, RunData, SuiteHealth};
 
@@ -84,21 +85,20 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Retains the tests of cases that passed and failed on one commit in the last runs of the suites.
-pub(crate) fn retain_flaky(suites: &mut [SuiteDescription], output: &Path, window: usize) -> io::Result<()> {
-    let names: Vec<_> = suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect();
-    let health = Report::of_suites(output, &names, window, &HealthOptions::default())?;
-    let cases = |suite: &SuiteHealth| {
-        let (name, target) = (suite.suite.clone(), suite.target.clone());
-        suite.flaky.iter().map(move |case| (name.clone(), case.case.clone(), target.clone())).collect::<Vec<_>>()
+/// Whether a test of a suite is of a case that passed and failed on one commit in the last runs of the suites.
+pub(crate) fn flaky(
+    output: &Path,
+    suites: &[(SuiteId, String)],
+    window: usize,
+) -> io::Result<impl Fn(&str, &TestDescription) -> bool> {
+    let health = Report::of_suites(output, suites, window, &HealthOptions::default())?;
+    let cases = |suite: SuiteHealth| {
+        let (name, target) = (suite.suite, suite.target);
+        suite.flaky.into_iter().map(move |case| (name.clone(), case.case, target.clone()))
     };
-    let flaky: BTreeSet<_> = health.suites.iter().flat_map(cases).collect();
-    for suite in suites {
-        let name = suite.suite.clone();
-        suite.tests.retain(|test| {
-            let is_meant = |target: &str| test.target.as_deref().is_none_or(|name| name == target);
-            flaky.iter().any(|(of, case, target)| *of == name && *case == test.case_id && is_meant(target))
-        });
-    }
-    Ok(())
+    let flaky: BTreeSet<_> = health.suites.into_iter().flat_map(cases).collect();
+    Ok(move |suite: &str, test: &TestDescription| {
+        let is_meant = |target: &str| test.target.as_deref().is_none_or(|name| name == target);
+        flaky.iter().any(|(of, case, target)| of == suite && *case == test.case_id && is_meant(target))
+    })
 }

@@ -71,7 +71,7 @@ pub(super) fn chosen_by_results(
         });
     }
     if let Some(window) = command.flaky {
-        health::retain_flaky(&mut chosen, output, window)?;
+        retain(&mut chosen, health::flaky(output, &names(suites), window)?);
     }
     Ok(chosen)
 }
