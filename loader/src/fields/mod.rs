@@ -10,6 +10,7 @@ pub(crate) mod paths;
 pub(crate) mod pattern;
 #[cfg(feature = "patterns")]
 mod pattern_error;
+pub(crate) mod pattern_problem;
 pub(crate) mod sealing;
 pub(crate) mod settings;
 pub(crate) mod shared_files;

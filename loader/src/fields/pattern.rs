@@ -8,6 +8,7 @@ use fancy_regex::{Assertion, Expr, LookAround, RegexBuilder};
 
 use crate::diagnostic::Code;
 use crate::fields::pattern_error::{explain, fault};
+use crate::fields::pattern_problem::PatternProblem;
 use crate::fields::unicode_tables;
 
 /// Greatest weight of a pattern that is not compiled: a hundredth of what the regex engine accepts.
@@ -49,15 +50,6 @@ pub(crate) struct CompiledPatterns {
     faults: AtomicUsize,
 }
 
-/// Why a pattern cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PatternProblem {
-    pub(crate) code: Code,
-    pub(crate) message: String,
-    /// The byte of the pattern where it is, if it is at one.
-    pub(crate) offset: Option<usize>,
-}
-
 impl PatternProblem {
     fn invalid(problem: &str, offset: Option<usize>) -> Self {
         Self { code: Code::InvalidRegex, message: format!("the pattern does not compile: {problem}"), offset }
@@ -71,17 +63,6 @@ impl PatternProblem {
     fn too_many() -> Self {
         let message = "the patterns of this suite are too large to be checked".to_owned();
         Self { code: Code::LimitExceeded, message, offset: None }
-    }
-
-    /// The problem with its place in the pattern, for who cannot point at it.
-    pub(crate) fn message_with_offset(&self) -> String {
-        let place = self.offset.map(|offset| format!(" at offset {offset}")).unwrap_or_default();
-        format!("{}{place}", self.message)
-    }
-
-    /// What to do about it; `otherwise` about one that is invalid.
-    pub(crate) fn help(&self, otherwise: &'static str) -> &'static str {
-        if self.code == Code::LimitExceeded { "write shorter patterns, or split the suite" } else { otherwise }
     }
 }
 
