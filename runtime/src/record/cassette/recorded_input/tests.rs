@@ -1,0 +1,229 @@
+//! When a recording is stale, and the message that says why.
+
+use std::fs;
+
+use evalsuite_schema::{Grader, GraderConfig, Hook, Location, Message, Part, PathRef, Reset, Role, Workspace};
+
+use super::*;
+
+fn reference(path: &str) -> PathRef {
+    PathRef::new(path)
+}
+
+fn case(text: &str) -> Case {
+    let mut case = Case::new("c", Location::new("f", 1, 1));
+    let parts = vec![Part::File(reference("note.txt")), Part::Text(text.into())];
+    case.input = Input::Messages(vec![Message::new(Role::User, Content::Parts(parts))]);
+    case.workspace = Some(Workspace { template: Some(reference("template")), ..Workspace::default() });
+    case
+}
+
+#[test]
+fn a_case_that_only_moved_gives_the_same_input_and_another_target_another() {
+    let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+    let of = |line, target| {
+        let mut case = Case::new("c", Location::new("f", line, 1));
+        case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
+        AgentInput::new(&case, target, None, &places).digest()
+    };
+    assert_eq!(of(1, "t"), of(9, "t"));
+    assert_ne!(of(1, "t"), of(1, "other"));
+}
+
+#[test]
+fn a_change_of_what_an_agent_is_given_is_found() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("note.txt", "a");
+    write("template/kept", "a");
+    write("template/d/changed", "a");
+    write("template/.git/HEAD", "a");
+    let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
+    let then = AgentInput::new(&case("say hello"), "default", None, &places);
+    let kept: AgentInput =
+        evalsuite_schema::json::from_value(evalsuite_schema::json::to_value(&then).unwrap()).unwrap();
+    assert_eq!((&kept, kept.digest()), (&then, then.digest()));
+    write("template/.git/HEAD", "b");
+    assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), then.digest());
+    // Another checkout of the same files.
+    write("note.txt", "a\n");
+    write("template/kept", "a\nb\n");
+    let unix = AgentInput::new(&case("say hello"), "default", None, &places);
+    write("note.txt", "a\r\n");
+    write("template/kept", "a\r\nb\r\n");
+    assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), unix.digest());
+    write("note.txt", "a");
+    write("template/kept", "a");
+
+    write("note.txt", "b");
+    write("template/d/changed", "b");
+    write("template/new", "b");
+    let now = AgentInput::new(&case("say goodbye"), "codex", None, &places);
+    assert_ne!(now.digest(), then.digest());
+    assert_eq!(
+        then.difference(&now),
+        "\n  target: `default`, now `codex`\n  the input changed:\
+         \n    --- recorded\n    +++ now\n     <file: path=\"note.txt\">\n     \n    -say hello\n    +say goodbye\
+         \n  input file: `note.txt` changed\
+         \n  workspace: `d/changed` changed\n  workspace: `new` was added"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn hooks_values_modes_and_empty_directories_count_unless_the_recording_does_not_know_them() {
+    type Change = fn(&Path, &mut Case);
+    let changes: [(&str, Change); 4] = [
+        ("the hooks changed:", |_, case| {
+            let hook =
+                Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict, sealing: Default::default() };
+            case.workspace.as_mut().unwrap().hooks.before_each = Some(hook);
+        }),
+        ("workspace: `template/run` changed", |root, _| {
+            make_executable(&root.join("d/template/run"));
+        }),
+        ("workspace: `template/empty/` was added", |root, _| {
+            fs::create_dir_all(root.join("d/template/empty")).unwrap();
+        }),
+        ("workspace: `template/full/none/` was added", |root, _| {
+            fs::create_dir_all(root.join("d/template/full/none")).unwrap();
+        }),
+    ];
+    for (difference, change) in changes {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("d/template/full")).unwrap();
+        fs::write(root.path().join("note.txt"), "a").unwrap();
+        fs::write(root.path().join("d/template/run"), "a").unwrap();
+        fs::write(root.path().join("d/template/full/b"), "a").unwrap();
+        let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
+        let mut case = case("hi");
+        case.workspace.as_mut().unwrap().template = Some(reference("d"));
+        let then = AgentInput::new(&case, "default", None, &places);
+        assert!(then.is_same(&AgentInput::new(&case, "default", None, &places)));
+        change(root.path(), &mut case);
+        let now = AgentInput::new(&case, "default", None, &places);
+        assert!(!then.is_same(&now) && !now.is_same(&then) && !then.asks_the_same(&now), "{difference}");
+        assert!(then.difference(&now).starts_with(&format!("\n  {difference}")), "{}", then.difference(&now));
+        let older = AgentInput { known_facts: 0, ..then };
+        assert!(older.is_same(&now) && older.difference(&now).is_empty(), "{difference}");
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(file: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn another_value_of_a_variable_in_the_input_is_another_input_and_is_not_shown() {
+    let then = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
+    assert_eq!(then.variables.keys().collect::<Vec<_>>(), ["PATH"]);
+    let value = std::env::var("PATH").unwrap();
+    assert!(!evalsuite_schema::json::to_string(&then).unwrap().contains(&value));
+    let mut now = then.clone();
+    assert!(then.is_same(&now));
+    now.variables.insert("PATH".to_owned(), "other".to_owned());
+    assert!(!then.is_same(&now) && then.digest() == now.digest());
+    assert_eq!(then.difference(&now), "\n  the variable `PATH` of the input has another value");
+    // Where it is not set, the recording says what the agent got.
+    now.variables.clear();
+    assert!(then.is_same(&now) && now.is_same(&then));
+}
+
+fn places() -> SuiteLocation {
+    SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() }
+}
+
+#[test]
+fn every_field_of_the_input_is_a_part_of_it() {
+    let mut input = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
+    let hook = Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict, sealing: Default::default() };
+    let hooks = Hooks { before_all: Some(hook), ..Hooks::default() };
+    input = input.with_target_hooks(Some(&hooks), &places());
+    let digests = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
+    (input.files, input.workspace, input.scripts) = (digests.clone(), digests.clone(), digests);
+    (input.turns, input.repos, input.hooks) = (vec!["a".into()], vec!["a".into()], "a".into());
+    let command = "cat".to_owned();
+    let files_format = String::new();
+    let (cwd, in_suite_directory, env) = (None, false, BTreeMap::new());
+    input.command = Some(CommandInput { command, cwd, in_suite_directory, files_format, env });
+    let json = evalsuite_schema::json::to_value(&input).unwrap();
+    let fields = json.as_object().unwrap();
+    for field in fields.keys().filter(|field| *field != "known_facts") {
+        let text = json.to_string();
+        let other = match &fields[field] {
+            Value::String(_) => "other".into(),
+            Value::Array(_) => evalsuite_schema::json::json!(["other"]),
+            Value::Object(_) if field == "input" => {
+                evalsuite_schema::json::to_value(&Input::Data(evalsuite_schema::Object::new())).unwrap()
+            }
+            Value::Object(_) if field == "command" => Value::Null,
+            Value::Object(_) if field == "variables" => evalsuite_schema::json::json!({"PATH": "other"}),
+            _ => evalsuite_schema::json::json!({"a": "other"}),
+        };
+        let mut changed = evalsuite_schema::json::from_str::<Value>(&text).unwrap();
+        changed[field.as_str()] = other;
+        let changed: AgentInput = evalsuite_schema::json::from_value(changed).unwrap();
+        assert!(!input.is_same(&changed), "a change of `{field}` is found");
+        assert_ne!(input.difference(&changed), "", "{field}");
+    }
+}
+
+#[test]
+fn the_table_in_the_documentation_is_the_list() {
+    let rows = PARTS.iter().map(|part| format!("| {} | {} |\n", part.name, part.compared));
+    let table: String = rows.collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/runs.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let header = "| part | compared |\n| --- | --- |\n";
+    let start = text.find(header).expect("the table") + header.len();
+    let end = start + text[start..].find("| requests to judges |").expect("its last row");
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        fs::write(&file, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
+    } else {
+        let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite --lib the_table_in_the_documentation` updates it";
+        assert_eq!(&text[start..end], table, "docs/runs.md is out of date; {help}");
+    }
+}
+
+#[test]
+fn the_content_of_a_script_that_a_hook_names_counts() {
+    let root = tempfile::tempdir().unwrap();
+    let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().join("s") };
+    fs::create_dir_all(root.path().join("s/scripts")).unwrap();
+    let write = |path: &str, text: &str| fs::write(root.path().join("s").join(path), text).unwrap();
+    let shell = evalsuite_schema::Command::Shell("sh scripts/seed.sh && PYTHON=x ./more.py; ls /etc/hosts".into());
+    let argv = evalsuite_schema::Command::Argv(vec![
+        evalsuite_schema::Argument::Text("sh".into()),
+        evalsuite_schema::Argument::Path(PathRef::found("./seed.sh", "s/scripts/seed.sh")),
+    ]);
+    for (command, script) in [(shell.clone(), "scripts/seed.sh"), (shell, "more.py"), (argv, "scripts/seed.sh")] {
+        write("scripts/seed.sh", "a");
+        write("more.py", "a");
+        let hook =
+            Hook { command: Some(command), timeout_ms: 1, cwd: None, reset: Reset::None, sealing: Default::default() };
+        let hooks = Hooks { before_each: Some(hook), ..Hooks::default() };
+        let input = |in_target: bool| {
+            let mut case = case("hi");
+            let of_target = in_target.then(|| hooks.clone());
+            case.workspace.as_mut().unwrap().hooks = if in_target { Hooks::default() } else { hooks.clone() };
+            AgentInput::new(&case, "t", None, &places).with_target_hooks(of_target.as_ref(), &places)
+        };
+        for in_target in [false, true] {
+            write(script, "a");
+            let then = input(in_target);
+            assert!(then.is_same(&input(in_target)) && !then.scripts.keys().any(|name| name.starts_with("/etc")));
+            write(script, "b");
+            let now = input(in_target);
+            assert!(!then.is_same(&now), "{script}");
+            assert!(then.difference(&now).contains("file of a hook: `"), "{}", then.difference(&now));
+            let older = AgentInput { known_facts: 1, ..then };
+            assert!(older.is_same(&now), "an older recording does not know it");
+        }
+    }
+}
