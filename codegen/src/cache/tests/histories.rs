@@ -219,44 +219,75 @@ fn outcome(fixture: &Fixture, cache: bool) -> Vec<String> {
     told
 }
 
+/// Number of histories in the gate.
+const HISTORIES: u64 = 30;
+
+/// Number of packages that change in turn: they wait for the clock together.
+const PACKAGES: u64 = 20;
+
+/// `TEST_CACHE_HISTORIES` is their number, `TEST_CACHE_SEED` the first of them.
 #[test]
 fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result() {
-    let parts = compare(1..=30);
-    assert!(parts > 8, "only {parts} expansions read single cases");
-}
-
-#[test]
-#[ignore = "takes minutes; run by hand after changes of the cache"]
-fn no_one_of_ten_thousand_changes_is_seen_in_the_result() {
-    compare(31..=1_700);
-}
-
-/// Compares expansions with a cache and without, after six changes or more of each suite; returns how many of them read single cases.
-fn compare(seeds: std::ops::RangeInclusive<u64>) -> usize {
-    let mut parts = 0;
-    for seed in seeds {
-        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
-        let fixture = suites();
-        outcome(&fixture, true);
-        let mut history = Vec::new();
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let histories = number("TEST_CACHE_HISTORIES").unwrap_or(HISTORIES);
+    let first = number("TEST_CACHE_SEED").unwrap_or(1);
+    let seeds: Vec<u64> = (first..first + histories).collect();
+    let (mut done, mut parts, mut changes) = (0, 0, 0);
+    for seeds in seeds.chunks(usize::try_from(PACKAGES).expect("small")) {
+        let mut all: Vec<History> = seeds.iter().map(|seed| History::new(*seed)).collect();
         for _ in 0..6 {
-            for _ in 0..=numbers.below(2) {
-                history.push(change(&fixture, &mut numbers));
-            }
+            all.iter_mut().for_each(History::change);
             wait_for_clock();
-            if numbers.below(4) == 0 {
-                // Two test programs at once, while a file changes.
-                thread::scope(|scope| {
-                    let threads = [(); 2].map(|()| scope.spawn(|| outcome(&fixture, true)));
-                    history.push(change(&fixture, &mut numbers));
-                    threads.into_iter().for_each(|thread| drop(thread.join().expect("no panic")));
-                });
-            } else {
-                let edited = |call: &Call| read(call) == Some(Read::EditedCases);
-                parts += calls(&fixture).iter().filter(|call| edited(call)).count();
-            }
-            assert_eq!(outcome(&fixture, true), outcome(&fixture, false), "seed {seed}: {history:?}");
+            all.iter_mut().for_each(History::compare);
+        }
+        parts += all.iter().map(|history| history.parts).sum::<usize>();
+        changes += all.iter().map(|history| history.changes.len()).sum::<usize>();
+        done += all.len();
+        if done % 1_000 == 0 {
+            eprintln!("{done} histories, {changes} changes, {parts} expansions that read single cases");
         }
     }
-    parts
+    assert!(parts * 4 > done, "only {parts} expansions of {done} histories read single cases");
+}
+
+/// A package, and what happened to its files.
+struct History {
+    seed: u64,
+    numbers: Numbers,
+    fixture: Fixture,
+    changes: Vec<String>,
+    /// Number of expansions that read single cases.
+    parts: usize,
+}
+
+impl History {
+    fn new(seed: u64) -> Self {
+        let numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
+        let fixture = suites();
+        outcome(&fixture, true);
+        Self { seed, numbers, fixture, changes: Vec::new(), parts: 0 }
+    }
+
+    fn change(&mut self) {
+        for _ in 0..=self.numbers.below(2) {
+            self.changes.push(change(&self.fixture, &mut self.numbers));
+        }
+    }
+
+    /// Compares expansions with a cache and without.
+    fn compare(&mut self) {
+        let Self { seed, numbers, fixture, changes, parts } = self;
+        if numbers.below(4) == 0 {
+            // Two test programs at once, while a file changes.
+            thread::scope(|scope| {
+                let threads = [(); 2].map(|()| scope.spawn(|| outcome(fixture, true)));
+                changes.push(change(fixture, numbers));
+                threads.into_iter().for_each(|thread| drop(thread.join().expect("no panic")));
+            });
+        } else {
+            let edited = |call: &Call| read(call) == Some(Read::EditedCases);
+            *parts += calls(fixture).iter().filter(|call| edited(call)).count();
+        }
+        assert_eq!(outcome(fixture, true), outcome(fixture, false), "seed {seed}: {changes:?}");
+    }
 }
