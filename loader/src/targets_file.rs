@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile};
+use evalsuite_schema::{CliTarget, HealthCheck, Location, PathRef, Probe, Provider, TargetEntry, TargetsFile};
 use walkdir::WalkDir;
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
@@ -58,6 +58,26 @@ pub struct LoadedTargets {
 impl LoadedTargets {
     /// The problems of the file, and of the entries that the targets and judges `names` lead to. Other entries are never used.
     pub fn problems_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> evalsuite_diagnostics::Diagnostics {
+        let mut problems = self.file_problems.clone();
+        for entry in self.reached(names) {
+            problems.append(resolve(entry.problems.clone(), &self.files));
+        }
+        problems.sort();
+        problems
+    }
+
+    /// Where the entries that the targets and judges `names` lead to are defined, of those that ask for a seal: they need a feature of
+    /// evalsuite.
+    pub fn sealed(&self, names: impl IntoIterator<Item = String>) -> BTreeSet<Location> {
+        let names: Vec<String> = names.into_iter().collect();
+        let targets =
+            self.reached(names.iter().map(String::as_str)).into_iter().filter_map(|entry| entry.target.as_ref());
+        let asks = |entry: &&TargetEntry| matches!(&entry.provider, Provider::Cli(target) if target.sealing.asks());
+        targets.filter(asks).map(|entry| entry.location.clone()).collect()
+    }
+
+    /// The entries that names lead to.
+    fn reached<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<&ReadEntry> {
         let mut reached = BTreeSet::new();
         for name in names {
             let mut next = Some(name);
@@ -66,12 +86,7 @@ impl LoadedTargets {
                 reached.insert(&entry.name);
             }
         }
-        let mut problems = self.file_problems.clone();
-        for entry in self.entries.iter().filter(|entry| reached.contains(entry.name.as_str())) {
-            problems.append(resolve(entry.problems.clone(), &self.files));
-        }
-        problems.sort();
-        problems
+        self.entries.iter().filter(|entry| reached.contains(entry.name.as_str())).collect()
     }
 
     /// Names of all entries, in order, also of those with errors.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{GraderRecord, GraderState, Reason, SealRecord, Status, TrialRecord, Usage, Verdict};
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
@@ -108,10 +108,11 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
     }
     let dollars = |usd: f64| format!("{usd:.4} USD");
     let tokens = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
+    let seals = record.seals();
     add_facts(
         text,
         &[
-            ("seal", record.sealed.as_ref().map(SealRecord::text)),
+            ("seal", Some(seals.join("; ")).filter(|seals| !seals.is_empty())),
             ("model", record.model.clone()),
             ("duration", record.duration_ms.map(|ms| format!("{ms} ms"))),
             ("tokens", record.usage.map(tokens)),

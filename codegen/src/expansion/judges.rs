@@ -18,8 +18,14 @@ pub(super) fn may_be_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> 
 
 /// Whether a judge that is named has to be a command of a targets file.
 pub(super) fn are_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
+    commands(binding, facts).next().is_some()
+}
+
+/// The judges that are named and have to be commands of a targets file.
+pub(super) fn commands(binding: &Binding, facts: Option<&SuiteFacts>) -> impl Iterator<Item = String> {
     let by_graders = facts.into_iter().flat_map(|facts| &facts.named_judges).map(|judge| judge.name.clone());
-    by_graders.chain(binding::values(binding.default_judges())).any(|name| !is_registered(binding, &name))
+    let all = by_graders.chain(binding::values(binding.default_judges()));
+    all.filter(|name| !is_registered(binding, name))
 }
 
 /// A warning for every judge that is named, but neither registered nor a command of a targets file, as far as that is known

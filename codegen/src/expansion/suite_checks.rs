@@ -5,6 +5,7 @@ use std::fs;
 
 use evalsuite_diagnostics::SourceRange;
 use evalsuite_loader::{load_targets, registered_graders};
+use evalsuite_schema::Location;
 
 use super::taken_suite::TakenSuite;
 use super::{Reports, judges, missing_agent, module_name, targets};
@@ -21,11 +22,15 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
     }
     if let Some(facts) = &suite.code.facts {
         check_names(facts, &suite.module, reports);
+    }
+    let (without_commands, sealed_targets) = use_targets_file(&mut suite, reports);
+    if let Some(facts) = &suite.code.facts {
+        let seals: BTreeSet<Location> = facts.seals.union(&sealed_targets).cloned().collect();
         let missing = [
             ("__without_json_schema", registered_graders::without_json_schema(&facts.json_schemas)),
             ("__without_patterns", registered_graders::without_patterns(&facts.patterns)),
             ("__without_unicode_patterns", registered_graders::without_unicode_patterns(&facts.unicode_patterns)),
-            ("__without_sealed", registered_graders::without_sealed(&facts.seals)),
+            ("__without_sealed", registered_graders::without_sealed(&seals)),
         ];
         // A program without tests grades no examples, but its judges are measured.
         let examples = if binding.has_tests() { &facts.examples } else { &BTreeSet::new() };
@@ -36,9 +41,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
             suite.code.feature_errors.extend(problem);
         }
     }
-    if let Some(problem) = use_targets_file(&mut suite, reports) {
-        suite.code.feature_errors.push(("__without_cli_agents", problem));
-    }
+    suite.code.feature_errors.extend(without_commands.map(|problem| ("__without_cli_agents", problem)));
     suite
 }
 
@@ -69,15 +72,16 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
 }
 
 /// Checks the targets file of agents and judges that are commands, and embeds it with their directories. Returns the error
-/// of a program without the feature `cli-agents`, if only judges are commands.
-fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> Option<Problem> {
+/// of a program without the feature `cli-agents`, if only judges are commands, and the entries that are sealed.
+fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (Option<Problem>, BTreeSet<Location>) {
     let (binding, context, facts) = (reports.binding, reports.context, suite.code.facts.as_ref());
     let has_agents = targets::has_agents_of_file(binding, facts);
     let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
+    let nothing = (None, BTreeSet::new());
     if !has_agents && !has_judges {
-        return None;
+        return nothing;
     }
-    let file = targets::find_file(&context.request)??;
+    let Some(Some(file)) = targets::find_file(&context.request) else { return nothing };
     let loaded = load_targets(&file, &context.request);
     if has_agents {
         let place = SourceRange::whole(loaded.files.shown(&file));
@@ -95,11 +99,53 @@ fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> Option
         }
     }
     suite.files.push(file);
-    (!has_agents).then(|| needs_cli_agents(binding, "judges"))
+    let sealed = match facts {
+        Some(facts) if has_agents => {
+            loaded.sealed(targets::commands(binding, facts).chain(judges::commands(binding, Some(facts))))
+        }
+        facts => loaded.sealed(judges::commands(binding, facts)),
+    };
+    ((!has_agents).then(|| needs_cli_agents(binding, "judges")), sealed)
 }
 
 /// An error, for a build without that feature, about `agents` or `judges` of a targets file.
 pub(super) fn needs_cli_agents(binding: &Binding, who: &str) -> Problem {
     let who = format!("{who} that are commands of a targets file");
     Problem::diagnostic(binding.span(), registered_graders::missing_feature(&who, "cli-agents"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::binding::Agent;
+    use crate::tests::fixture::{Call, Fixture, named};
+
+    const TARGETS: &str = "targets:\n- { name: default, use_target: sealed }\n- { name: open, provider: cli, command: run }\n\
+                           - { name: sealed, provider: cli, command: run, sealed: auto }\n\
+                           - { name: judge, provider: cli, command: run, sealed: required }\n";
+
+    /// The errors of a program without the feature `sealed`.
+    fn without_sealed(call: &Call) -> Vec<String> {
+        let errors = call.expand().code.feature_errors.into_iter();
+        errors.filter(|(feature, _)| *feature == "__without_sealed").map(|(_, problem)| problem.text()).collect()
+    }
+
+    #[test]
+    fn entries_of_a_targets_file_that_are_sealed_need_the_feature_as_the_suite_does() {
+        let fixture = Fixture::new(&[("targets.yaml", TARGETS)]);
+        let mut call = fixture.call("suites/card_agent");
+        assert_eq!(without_sealed(&call), [] as [String; 0], "the agent is Rust code");
+        call.binding.agent = Agent::Commands;
+        for round in ["loaded", "from the cache"] {
+            let [error] = &without_sealed(&call)[..] else { panic!("one error of the suite that is {round}") };
+            assert!(error.contains("commands with `sealed` need the feature `sealed`"), "{error}");
+            assert!(error.contains("targets.yaml:4:3") && !error.contains("targets.yaml:5"), "{error}");
+        }
+        call.binding.agents = vec![named("default")];
+        assert_eq!(without_sealed(&call), [] as [String; 0], "the target has an agent of its own");
+        call.judges(&[], "judge");
+        let [error] = &without_sealed(&call)[..] else { panic!("one error") };
+        assert!(error.contains("targets.yaml:5:3"), "{error}");
+        call.judges(&["judge"], "judge");
+        assert_eq!(without_sealed(&call), [] as [String; 0], "the judge is Rust code");
+    }
 }

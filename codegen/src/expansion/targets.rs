@@ -68,17 +68,23 @@ pub(super) fn undefined_in_file(
     facts: &SuiteFacts,
 ) -> Vec<Diagnostic> {
     let defined: Vec<&str> = file.names().collect();
-    let own = binding::names(&binding.agents);
-    let by_command = facts.targets.iter().filter(|(target, _)| !own.contains(target)).map(|(_, entry)| entry);
     // An entry named by a variable is known when the tests run.
-    let literal = by_command.filter(|entry| !Syntax::Variable.is_in(entry));
-    let undefined: BTreeSet<&str> = literal.map(String::as_str).filter(|entry| !defined.contains(entry)).collect();
+    let by_command = commands(binding, facts);
+    let literal: BTreeSet<String> = by_command.filter(|entry| !Syntax::Variable.is_in(entry)).collect();
+    let undefined = literal.iter().map(String::as_str).filter(|entry| !defined.contains(entry));
     let warning = |entry: &str| {
         Diagnostic::new(Code::UndefinedTarget, format!("target `{entry}` of the suite is not defined"))
             .at(place.clone())
             .help(suggest::did_you_mean_or_known(entry, &defined))
     };
-    undefined.into_iter().map(warning).collect()
+    undefined.map(warning).collect()
+}
+
+/// The entries of a targets file that are the agents of targets.
+pub(super) fn commands(binding: &Binding, facts: &SuiteFacts) -> impl Iterator<Item = String> {
+    let own = binding::names(&binding.agents);
+    let by_command = facts.targets.iter().filter(move |(target, _)| !own.contains(target));
+    by_command.map(|(_, entry)| entry.clone())
 }
 
 /// The nearest targets file of a suite; the outer `None` where the path of the suite is not known.

@@ -99,7 +99,7 @@ pub(crate) fn literal(text: &str) -> LitStr {
     LitStr::new(text, Span::call_site())
 }
 
-fn named(name: &str) -> NamedExpr {
+pub(crate) fn named(name: &str) -> NamedExpr {
     let value = syn::parse_str("a::b").expect("a path");
     NamedExpr { name: literal(name), value }
 }

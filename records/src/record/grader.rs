@@ -198,6 +198,9 @@ pub struct JudgeRecord {
     pub prompt_sha256: String,
     /// Files with the raw replies, relative to the trial directory.
     pub replies: Vec<String>,
+    /// Whether the kernel confined the command that judges; `None` if it is not a command.
+    #[json(default, skip_if = "Option::is_none")]
+    pub sealed: Option<SealRecord>,
 }
 
 /// A command that a grader ran.
@@ -223,7 +226,7 @@ pub struct CommandRecord {
     pub stdout: Option<String>,
     /// File with its standard error, relative to the trial directory.
     pub stderr: Option<String>,
-    /// Whether the kernel confined it; `None` if it was not to be sealed.
+    /// Whether the kernel confined it; `None` if it was not started.
     #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
 }

@@ -66,8 +66,8 @@ pub struct TargetSummary {
     pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
-    /// Number of trials by what became of the seal that was asked for, see [`SealRecord::text`](super::SealRecord::text). Trials whose agent
-    /// was not to be sealed, or was not started, are left out.
+    /// Number of trials by what became of their seals, see [`TrialRecord::seals`](super::TrialRecord::seals). Trials that started no command
+    /// are left out.
     #[json(default, skip_if = "BTreeMap::is_empty")]
     pub sealing: BTreeMap<String, u32>,
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].

@@ -63,7 +63,8 @@ pub struct TrialRecord {
     /// Id of the run whose trial this is: its case did not run again.
     #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
-    /// Whether the kernel confined the agent; `None` if it was not to be sealed, or was not started in this trial.
+    /// Whether the kernel confined the agent; `None` if no command was started: the agent is Rust code that was not to be sealed, or its
+    /// recorded calls were taken.
     #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
     /// Outcome of the trial.
@@ -309,7 +310,7 @@ pub struct HookRecord {
     pub duration_ms: u64,
     /// File with its output.
     pub log: String,
-    /// Whether the kernel confined it; `None` if it was not to be sealed.
+    /// Whether the kernel confined it.
     #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
 }

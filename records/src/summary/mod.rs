@@ -94,8 +94,8 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
 /// What became of seals, with the number of trials.
 fn sealing(trials: &[&TrialRecord]) -> BTreeMap<String, u32> {
     let mut sealing = BTreeMap::new();
-    for seal in trials.iter().filter_map(|trial| trial.sealed.as_ref()) {
-        *sealing.entry(seal.text()).or_insert(0) += 1;
+    for seal in trials.iter().flat_map(|trial| trial.seals()) {
+        *sealing.entry(seal).or_insert(0) += 1;
     }
     sealing
 }

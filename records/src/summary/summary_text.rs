@@ -83,14 +83,17 @@ impl fmt::Display for SummaryText<'_> {
     }
 }
 
-/// `  sealed   3 trials: Landlock ABI 7, network all`, and the same of trials that the kernel did not confine.
+/// `  sealed   3 trials: Landlock ABI 7, network all`, and the same of trials that the kernel did not confine; nothing if none was to be.
 fn sealing(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut all: BTreeMap<&str, u32> = BTreeMap::new();
     for (text, trials) in targets.iter().flat_map(|target| &target.sealing) {
         *all.entry(text).or_default() += trials;
     }
+    if all.keys().all(|text| !text.contains(": ")) {
+        return Ok(());
+    }
     for (text, trials) in all {
-        let (state, how) = text.split_once(": ").unwrap_or((text, ""));
+        let (state, how) = text.split_once(": ").unwrap_or(("unsealed", "no seal was asked for"));
         writeln!(f, "  {state:<8} {}: {}", counted(trials, "trial"), terminal::short_line(how))?;
     }
     Ok(())

@@ -151,7 +151,7 @@ class CaseView {
     const judged = new Set((record.graders || []).flatMap((grader) => [...(grader.judge?.replies || []), grader.command?.stdout, grader.command?.stderr]).filter(Boolean).map((path) => path.replace(/[^/]*$/, '')));
     const others = texts.filter((file) => !judged.has(file.path.replace(/[^/]*$/, '')));
     const parts = [
-      (record.hooks || []).length > 0 && el('ul', { class: 'hooks' }, record.hooks.map((hook) => el('li', {}, sign(hook.exit_code === 0 ? 'p' : 'f'), ' ', el('code', {}, hook.name), el('span', { class: 'muted' }, ` ${hook.scope} · ${hook.timed_out ? 'timed out' : `exit code ${hook.exit_code}`} · ${duration(hook.duration_ms)}`)))),
+      (record.hooks || []).length > 0 && el('ul', { class: 'hooks' }, record.hooks.map((hook) => el('li', {}, sign(hook.exit_code === 0 ? 'p' : 'f'), ' ', el('code', {}, hook.name), el('span', { class: 'muted' }, ` ${hook.scope} · ${hook.timed_out ? 'timed out' : `exit code ${hook.exit_code}`} · ${duration(hook.duration_ms)}${hook.sealed ? ` · seal: ${sealText(hook.sealed)}` : ''}`)))),
       trial.log?.text && fold('Log of the agent', () => textBlock(trial.log.text, { label: 'Log', omitted: trial.log.omitted })),
       Object.keys(record.state || {}).length > 0 && fold('State reported by the agent', () => textBlock(json(record.state), { label: 'State' })),
       Object.keys(record.agent_metadata || {}).length > 0 && fold('Data reported by the agent', () => textBlock(json(record.agent_metadata), { label: 'Data' })),
@@ -227,10 +227,11 @@ function scoreFact(it) {
   return el('span', { class: 'score-fact' }, el('strong', {}, score(it.score)), el('span', { class: 'muted' }, ` needs ${score(it.threshold)}`));
 }
 
-/** What became of the seal that was asked for. */
+/** What became of the seal of a command. */
 function sealText(seal) {
+  if (seal.state === 'off') return 'off';
   if (seal.state !== 'sealed') return `none: ${plain(clip(seal.reason || '', 500))}`;
-  const uncovered = seal.uncovered.map((word) => word.replaceAll('_', ' ')).join(', ');
+  const uncovered = (seal.uncovered || []).map((word) => word.replaceAll('_', ' ')).join(', ');
   return `Landlock ABI ${seal.landlock_abi}, network ${plain(clip(seal.network))}${uncovered && `; not covered: ${uncovered}`}`;
 }
 

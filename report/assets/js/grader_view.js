@@ -86,7 +86,7 @@ function judgeOf(grader, texts) {
   const folder = (judge.replies || [])[0]?.replace(/[^/]*$/, '');
   const files = folder ? texts.filter((file) => file.path.startsWith(folder)) : [];
   const named = (name) => files.filter((file) => file.path.slice(folder.length).startsWith(name));
-  const facts = [judge.name, judge.model !== judge.name && judge.model, plural(judge.attempts, 'call'), judge.usage && `${count(judge.usage.input + judge.usage.cached)} in, ${count(judge.usage.output)} out`, judge.cost_usd !== null && judge.cost_usd !== undefined && dollars(judge.cost_usd)];
+  const facts = [judge.name, judge.model !== judge.name && judge.model, plural(judge.attempts, 'call'), judge.usage && `${count(judge.usage.input + judge.usage.cached)} in, ${count(judge.usage.output)} out`, judge.cost_usd !== null && judge.cost_usd !== undefined && dollars(judge.cost_usd), judge.sealed && `seal: ${sealText(judge.sealed)}`];
   return el('div', { class: 'judge' }, el('p', { class: 'note' }, 'Judge ', facts.filter(Boolean).join(' · ')),
     [['system', 'Instructions'], ['prompt', 'Prompt'], ['reply', 'Reply']].flatMap(([name, label]) => named(name).map((file, at, all) =>
       fold(all.length > 1 ? `${label} ${at + 1}` : label, () => textBlock(prettyJson(file.text), { label, omitted: file.omitted })))));
@@ -104,7 +104,7 @@ function commandOf(grader, texts) {
   const command = grader.command;
   if (!command) return null;
   const end = command.timed_out ? 'timed out' : command.signal ? `ended by signal ${command.signal}` : `exit code ${command.exit_code}`;
-  return el('div', { class: 'judge' }, el('p', { class: 'note' }, el('code', {}, command.argv.join(' ')), ` · ${end}`),
+  return el('div', { class: 'judge' }, el('p', { class: 'note' }, el('code', {}, command.argv.join(' ')), ` · ${end}`, command.sealed && ` · seal: ${sealText(command.sealed)}`),
     ['stdout', 'stderr'].map((name) => {
       const file = texts.find((one) => one.path === command[name]);
       return file && file.text && fold(name === 'stdout' ? 'Standard output' : 'Standard error', () => textBlock(file.text, { label: name, omitted: file.omitted }));

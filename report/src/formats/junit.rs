@@ -179,7 +179,8 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     if !cost.is_empty() {
         properties.push(("cost_usd", format!("{:.6}", sum(cost))));
     }
-    let mut seals: Vec<String> = trials.iter().filter_map(|trial| Some(trial.record.sealed.as_ref()?.text())).collect();
+    let mut seals: Vec<String> = trials.iter().flat_map(|trial| trial.record.seals()).collect();
+    seals.sort();
     seals.dedup();
     properties.extend(seals.into_iter().map(|seal| ("sealed", seal)));
     properties.push(("test", record.test_name.clone()));

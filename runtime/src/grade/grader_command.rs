@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use evalsuite_records::record::Note;
 use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::{Argument, Command, SealMode, Sealing, Value};
 
@@ -68,7 +69,7 @@ impl GraderCommand {
         directory: Option<PathBuf>,
     ) -> Result<CommandSeal, String> {
         if context.environment.seals.mode(sealing) == SealMode::Off {
-            return Ok(CommandSeal::default());
+            return Ok(CommandSeal::off());
         }
         let mut named = match &self.line {
             Some(line) => named_files::of_line(line, &self.cwd, &self.unstarted(context)),
@@ -117,7 +118,8 @@ impl GraderCommand {
     }
 }
 
-/// Runs a command within [`COMMAND_LIMIT`] and returns its standard output without surrounding white space.
+/// Runs a command within [`COMMAND_LIMIT`] and returns its standard output without surrounding white space. A seal that is missing is a note
+/// of the trial: the command has no record of its own.
 pub(crate) fn output(
     prepared: &PreparedCommand,
     input: &Value,
@@ -125,6 +127,13 @@ pub(crate) fn output(
 ) -> Result<String, String> {
     let command = GraderCommand::new(prepared, context);
     let seal = command.seal(&Sealing::default(), context, None)?;
+    if let Some(unsealed) = seal.record.as_ref().filter(|record| record.is_unsealed()) {
+        let note = Note::new("unsealed", format!("`{}`: {}", command.argv.join(" "), unsealed.text()));
+        let mut notes = context.notes.borrow_mut();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     let finished = command.run(input, COMMAND_LIMIT, context, seal.start.as_ref())?;
     if finished.timed_out {
         return Err(timed_out(COMMAND_LIMIT));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::record::Note;
 use evalsuite_schema::grader::Preprocessor;
 
+use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;
@@ -72,6 +73,7 @@ impl GradingContext<'_> {
             cassette: self.cassette.replies(),
             workspace: self.evidence.workspace().to_owned(),
             environment: self.environment.clone(),
+            seal: JudgeSeal::default(),
         };
         GraderInquiry::new(grader, self.judges.clone())
     }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_schema::SealMode;
+use evalsuite_records::record::{ReasonCode, SealRecord};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
@@ -12,27 +13,52 @@ use crate::judge::judge_call::AskingGrader;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::model::messages::answer;
+use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
+use crate::platform::sealed::SealedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 
 struct CommandJudge {
     agent: CliAgent,
     directory: UntrustedDirectory,
     workspace: PathBuf,
+    places: SuiteLocation,
+    seal: JudgeSeal,
     environment: CommandEnvironment,
     redactor: Redactor,
     calls: AtomicU32,
 }
 
+/// Whether the kernel confined the commands that a grader has asked so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JudgeSeal(Arc<Mutex<Option<SealRecord>>>);
+
+impl JudgeSeal {
+    /// Of several commands, those without a seal count.
+    fn add(&self, started: &SealRecord) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|known| !known.is_unsealed()) {
+            *known = Some(started.clone());
+        }
+    }
+
+    /// `None`: no command was asked.
+    pub(crate) fn record(&self) -> Option<SealRecord> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// The judge that calls a command. The files of its calls go to the directory of the grader that asks.
-pub(crate) fn command_judge(agent: CliAgent, grader: &AskingGrader) -> BoundJudge {
+pub(crate) fn command_judge(agent: CliAgent, grader: &AskingGrader, places: &SuiteLocation) -> BoundJudge {
     let variables = agent.variables();
     let name = format!("cli:{}", agent.name);
     let judge = CommandJudge {
         agent,
         directory: grader.files.directory(&grader.directory),
         workspace: grader.workspace.clone(),
+        places: places.clone(),
+        seal: grader.seal.clone(),
         environment: grader.environment.clone(),
         redactor: grader.files.redactor().and(variables.iter().map(String::as_str)),
         calls: AtomicU32::new(0),
@@ -46,10 +72,14 @@ impl CommandJudge {
             .agent
             .resolve(&|name: &str| environment::var(name))
             .map_err(|unset| JudgeError::permanent(unset.message))?;
-        if command.target.sealing.sealed == Some(SealMode::Required) {
-            let message = format!("target `{}` has `sealed: required`, but judges are not sealed", self.agent.name);
-            return Err(JudgeError::permanent(message));
-        }
+        let own = Some(self.workspace.clone()).filter(|workspace| workspace.is_dir());
+        let files = SealedFiles { own: own.into_iter().collect(), ..SealedFiles::default() };
+        let seal = self.environment.seals.seal(&command.target.sealing, &self.places, files).map_err(|refusal| {
+            self.seal.add(&refusal.record);
+            let message = format!("judge `{}` cannot run: {}", self.agent.name, refusal.message);
+            JudgeError::permanent(message).with_code(ReasonCode::NotSealed)
+        })?;
+        seal.record.iter().for_each(|record| self.seal.add(record));
         let prompt = match request.system() {
             "" => request.user().to_owned(),
             system => format!("{}\n\n{}", system.trim_end(), request.user()),
@@ -67,7 +97,7 @@ impl CommandJudge {
             writer: Writer::Judge,
             keep: true,
             redactor: &self.redactor,
-            seal: None,
+            seal: seal.start.as_ref(),
         });
         answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
             JudgeError::new(self.redactor.apply(&message).into_owned())

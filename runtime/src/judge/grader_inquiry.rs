@@ -122,6 +122,7 @@ impl GraderInquiry {
             prompts.sort();
             prompts.dedup();
         }
+        record.sealed = self.grader.seal.record();
         record.prompt_sha256 = match prompts.as_slice() {
             [only] => only.clone(),
             several => sha256(several.join("\n")),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use evalsuite_records::record::ReasonCode;
 use evalsuite_schema::json::{Value, json};
 
+use crate::judge::command_judge::JudgeSeal;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
 use crate::model::cassette::{Asker, Cassette, LookUp};
@@ -29,6 +30,7 @@ pub(crate) struct AskingGrader {
     pub(crate) cassette: Cassette,
     pub(crate) workspace: PathBuf,
     pub(crate) environment: CommandEnvironment,
+    pub(crate) seal: JudgeSeal,
 }
 
 impl AskingGrader {

@@ -134,7 +134,7 @@ impl JudgeChoice {
                 return Err(format!("judge `{name}` is the agent under test\n{help}").into());
             }
             let command = Some(identity(&agent));
-            return Ok(ChosenJudge { command, ..named(command_judge(agent, grader)) });
+            return Ok(ChosenJudge { command, ..named(command_judge(agent, grader, &commands.places)) });
         }
         let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };

@@ -27,8 +27,16 @@ pub(crate) struct SealDefaults {
 /// Whether a command is sealed, and how it starts then.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommandSeal {
+    /// `None`: no command is started.
     pub(crate) record: Option<SealRecord>,
     pub(crate) start: Option<SealedStart>,
+}
+
+impl CommandSeal {
+    /// Of a command that is not to be sealed.
+    pub(crate) fn off() -> Self {
+        Self { record: Some(SealRecord::off()), start: None }
+    }
 }
 
 impl SealDefaults {
@@ -50,7 +58,7 @@ impl SealDefaults {
         files: SealedFiles,
     ) -> Result<CommandSeal, Box<SealRefusal>> {
         let decision = self.decide(own)?;
-        let record = decision.record();
+        let record = Some(decision.record());
         let SealDecision::Sealed(_, rules) = decision else { return Ok(CommandSeal { record, start: None }) };
         let directories = OwnDirectories::new().map_err(|error| {
             let message = format!("the command cannot be sealed: its directory {error}");

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use evalsuite_schema::{SealMode, variable};
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
 use crate::model::agent::LoadTargets;
+use crate::model::command_seal::{SealDefaults, hidden_directories};
 use crate::model::judge::{Judges, MOST_CONFIRM};
 use crate::model::progress::ProgressListeners;
 use crate::model::suite::EvalSuite;
@@ -166,6 +167,13 @@ impl Settings {
         let (places, file) = (places.clone(), self.targets_file.clone());
         let commands = load.map(|load| JudgeCommands { load, places, file, under_test });
         JudgeChoice { judges: judges.clone(), options: self.judge.clone(), is_recorded, commands }
+    }
+
+    /// Which commands of a suite are sealed, where `suite` is what it says of those that do not say so themselves, and its records are in
+    /// `output`.
+    pub(crate) fn seals(&self, suite: Option<SealMode>, places: &SuiteLocation, output: Option<&Path>) -> SealDefaults {
+        let hidden = hidden_directories(places, output);
+        SealDefaults { suite, environment: self.sealed, hidden, support: self.seal_support.clone() }
     }
 
     /// Whether nextest runs the tests, each in a process of its own.

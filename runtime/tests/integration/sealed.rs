@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{ReasonCode, SealRecord, Stage};
-use evalsuite::{CliAgents, EvalSuite, Evals, Status};
+use evalsuite::{CliAgents, EvalSuite, Evals, RunOptions, Status};
 use evalsuite_schema::json::{Value, json};
 
-use crate::common::{case_json, contains, grader, only, run, suite_with};
+use crate::calibration;
+use crate::common::{case_json, contains, grader, only, run, run_with, suite_with};
 
 /// A package with a command as its agent, and a suite with one case that says more.
 fn package(directory: &Path, target: &str, more: Value, suite: Value) -> &'static EvalSuite {
@@ -56,7 +57,8 @@ fn a_command_is_sealed_where_its_target_or_its_suite_says_so() {
     let off = format!("{AGENT}    sealed: off\n");
     let evals = Evals::new(package(directory.path(), &off, json!({}), json!({"sealed": "auto"}))).with_agent(CliAgents);
     let report = run(&evals, &directory.path().join("out"));
-    assert_eq!((only(&report).status(), only(&report).trials()[0].sealed.as_ref()), (Status::Passed, None));
+    let off = SealRecord::off();
+    assert_eq!((only(&report).status(), only(&report).trials()[0].sealed.as_ref()), (Status::Passed, Some(&off)));
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn code_graders_and_hooks_have_seals_of_their_own() {
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
     let trial = &case.trials()[0];
-    assert_eq!(trial.sealed, None, "the agent is not sealed");
+    assert_eq!(trial.sealed, Some(SealRecord::off()), "the agent is not sealed");
     is_sealed(trial.hooks[0].sealed.as_ref());
     let command = trial.graders[0].command.as_ref().unwrap();
     if is_sealed(command.sealed.as_ref()) {
@@ -123,5 +125,121 @@ fn a_path_that_is_not_there_is_an_error_and_no_trial_without_a_seal() {
     if is_sealed(trial.sealed.as_ref()) {
         let message = &trial.reason.as_ref().unwrap().message;
         assert!(message.contains("cannot be sealed") && message.contains("/no/such/path"), "{message}");
+    }
+}
+
+/// Whether this system can seal.
+fn can_seal() -> bool {
+    let directory = tempfile::tempdir().unwrap();
+    let target = format!("{AGENT}    sealed: auto\n");
+    let evals = Evals::new(package(directory.path(), &target, json!({}), json!({}))).with_agent(CliAgents);
+    let report = run(&evals, &directory.path().join("out"));
+    is_sealed(only(&report).trials()[0].sealed.as_ref())
+}
+
+/// Succeeds if it can read a file of the suite that it does not name.
+const READS_SUITE: &str = "cat $EVALSUITE_SUITE_DIR/$(echo secret).txt >/dev/null 2>&1";
+
+fn code_grader(script: &str) -> Value {
+    grader("code", 8, json!({"code-grader": {"run": {"command": {"shell": script}}, "config": {}}}))
+}
+
+#[test]
+fn a_command_that_is_not_to_be_sealed_is_recorded_as_such() {
+    let directory = tempfile::tempdir().unwrap();
+    let hook = json!({"command": {"shell": "true"}, "timeout_ms": 9_000});
+    let more = json!({
+        "graders": [code_grader(READS_SUITE), contains("done")],
+        "case": {"workspace": {"hooks": {"before_each": hook}}},
+    });
+    let evals = Evals::new(package(directory.path(), AGENT, more, json!({}))).with_agent(CliAgents);
+    let report = run(&evals, &directory.path().join("out"));
+    let trial = &only(&report).trials()[0];
+    assert_eq!(trial.outcome, Status::Passed, "{}", only(&report));
+    let off = Some(SealRecord::off());
+    assert_eq!(trial.sealed, off);
+    assert_eq!(trial.hooks[0].sealed, off);
+    assert_eq!(trial.graders[0].command.as_ref().unwrap().sealed, off);
+    let agent = |_: &mut evalsuite::Trial<'_>| Ok::<_, evalsuite::AgentError>("done".to_owned());
+    let evals = Evals::new(package(directory.path(), AGENT, json!({}), json!({}))).with_agent(agent);
+    let report = run(&evals, &directory.path().join("out"));
+    assert_eq!(only(&report).trials()[0].sealed, None, "no command was started");
+}
+
+#[test]
+fn the_default_of_the_suite_holds_for_graders_of_trials_that_are_graded_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("out");
+    let graded = |suite: Value, options: RunOptions| {
+        let more = json!({"graders": [code_grader(READS_SUITE)]});
+        let evals = Evals::new(package(directory.path(), AGENT, more, suite)).with_agent(CliAgents);
+        only(&run_with(&evals, &output, options)).clone()
+    };
+    let live = graded(json!({}), RunOptions::new());
+    assert_eq!(live.status(), Status::Passed, "{live}");
+    let again = graded(json!({"sealed": "auto"}), RunOptions::new().with_regrade("latest"));
+    let trial = &again.trials()[0];
+    assert_eq!(trial.sealed, None, "its agent is not started");
+    if is_sealed(trial.graders[0].command.as_ref().unwrap().sealed.as_ref()) {
+        assert_eq!(again.status(), Status::Failed, "{again}");
+    }
+}
+
+#[test]
+fn the_default_of_the_suite_holds_for_examples_of_graders() {
+    let graded = std::panic::catch_unwind(|| {
+        evalsuite::__private::grader_examples(|| {
+            let mut code = code_grader(READS_SUITE);
+            let location = json!({"file": "suites/x/EVAL.yaml", "line": 9, "column": 3});
+            code["examples"] = json!({"fail": [{"answer": "done", "location": location}]});
+            let directory = tempfile::tempdir().unwrap().keep();
+            Evals::new(package(&directory, AGENT, json!({"graders": [code]}), json!({"sealed": "auto"})))
+        });
+    });
+    assert_eq!(graded.is_ok(), can_seal(), "a sealed grader cannot read the suite");
+}
+
+#[test]
+fn the_default_of_the_suite_holds_for_commands_that_write_prompts_of_calibrations() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = format!("{READS_SUITE} && echo worth 1 || echo worth 0");
+    let prompt = json!({"command": {"run": {"command": {"shell": script}}}});
+    let judge = grader("tone", 9, json!({"llm-grader": {"prompt": prompt}}));
+    let sample = json!({
+        "id": "a",
+        "location": {"file": "suites/x/calibration.yaml", "line": 3, "column": 5},
+        "case": case_json("greets", json!([judge]), json!({"criteria": "is polite"})),
+        "output": "good",
+        "human_score": 0.0,
+    });
+    let suite = package(directory.path(), AGENT, json!({}), json!({"sealed": "auto"}));
+    let text = calibration::calibration(json!({}), json!([sample])).to_string().leak();
+    let suite: &'static EvalSuite = Box::leak(Box::new(EvalSuite { calibration: Some(text), ..*suite }));
+    let evals = Evals::new(suite).with_judge(calibration::fair);
+    let report = calibration::calibrate(&evals, directory.path(), RunOptions::new()).unwrap();
+    let expected = if can_seal() { 0.0 } else { 1.0 };
+    let sample = &report.record().samples[0];
+    assert_eq!(sample.judge_score, Some(expected), "{sample:?}");
+}
+
+#[test]
+fn a_command_that_judges_is_sealed_as_a_command_that_answers() {
+    for (own, suite) in [("sealed: auto", json!({})), ("sealed: required", json!({})), ("", json!({"sealed": "auto"}))]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let judge = grader("tone", 5, json!({"llm-grader": {"judge": {"target": "strict"}}}));
+        let more = json!({"graders": [judge], "case": {"criteria": "is polite"}});
+        let command =
+            format!("{READS_SUITE} && echo worth 1 > {{OUTPUT_FILE}} || echo '{{\"score\": 0.9}}' > {{OUTPUT_FILE}}");
+        let target = format!(
+            "{AGENT}    sealed: off\n  - name: strict\n    provider: cli\n    command: {command:?}\n    {own}\n"
+        );
+        let evals = Evals::new(package(directory.path(), &target, more, suite)).with_agent(CliAgents);
+        let report = run(&evals.with_command_judges(), &directory.path().join("out"));
+        let case = only(&report);
+        let record = case.trials()[0].graders[0].judge.as_ref().unwrap_or_else(|| panic!("{case}"));
+        if is_sealed(record.sealed.as_ref()) {
+            assert_eq!(case.status(), Status::Passed, "{case}");
+        }
     }
 }

@@ -92,6 +92,7 @@ fn metadata(trial: &TrialData) -> Value {
         "turns": record.turns,
         "notes": record.notes,
         "sealed": record.sealed,
+        "unsealed": record.unsealed_others(),
     });
     let mut metadata: Object = record.metadata.clone();
     let Value::Object(ours) = ours else { return Value::Object(metadata) };

@@ -8,6 +8,7 @@ use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
+use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge};
@@ -112,7 +113,9 @@ impl PairJudging<'_> {
         let workspace = directory.join("workspace");
         let files = GraderFiles::new(self.run, &self.redactor);
         files.directory(&workspace).make()?;
-        let environment = CommandEnvironment::of_run(self.places, "", PAIRWISE, self.settings.echo);
+        let mut environment = CommandEnvironment::of_run(self.places, "", PAIRWISE, self.settings.echo);
+        // The pairs may be of several suites, whose defaults are not known here.
+        environment.seals = self.settings.seals(None, self.places, Some(self.run));
         let case = case(pair);
         let environment = environment.of_trial(self.places.join(&case.dir), &case.id, 0, &directory, &workspace);
         Ok(AskingGrader {
@@ -124,6 +127,7 @@ impl PairJudging<'_> {
             cassette: cassette.replies(),
             workspace,
             environment,
+            seal: JudgeSeal::default(),
         })
     }
 

@@ -23,11 +23,11 @@ pub(crate) enum SealDecision {
 }
 
 impl SealDecision {
-    /// What the record says; `None`: nothing was asked for.
-    pub(crate) fn record(&self) -> Option<SealRecord> {
+    /// What the record says.
+    pub(crate) fn record(&self) -> SealRecord {
         match self {
-            Self::Off => None,
-            Self::Unsealed(record) | Self::Sealed(record, _) => Some(record.clone()),
+            Self::Off => SealRecord::off(),
+            Self::Unsealed(record) | Self::Sealed(record, _) => record.clone(),
         }
     }
 }
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn without_a_kernel_for_it_auto_says_why_and_required_refuses() {
         let none = SealSupport::none("the kernel has no Landlock");
-        assert!(decide(SealMode::Off, &sealing(None), &none).unwrap().record().is_none());
-        let record = decide(SealMode::Auto, &sealing(None), &none).unwrap().record().unwrap();
+        assert_eq!(decide(SealMode::Off, &sealing(None), &none).unwrap().record(), SealRecord::off());
+        let record = decide(SealMode::Auto, &sealing(None), &none).unwrap().record();
         assert_eq!(record.text(), "unsealed: the kernel has no Landlock");
         let refusal = decide(SealMode::Required, &sealing(None), &none).unwrap_err();
         assert_eq!(refusal.message, "`sealed: required`, but the kernel has no Landlock");
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_record_says_what_is_covered_and_what_is_not() {
         let record = |network, abi, filter| {
-            decide(SealMode::Auto, &sealing(Some(network)), &support(abi, filter)).unwrap().record().unwrap()
+            decide(SealMode::Auto, &sealing(Some(network)), &support(abi, filter)).unwrap().record()
         };
         let new = record(Network::None, 7, true);
         let covered = ["files", "truncation", "processes", "signals", "tcp", "udp", "unix_sockets", "abstract_sockets"];

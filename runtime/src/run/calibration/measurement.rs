@@ -199,7 +199,8 @@ impl JudgeMeasurement<'_> {
         let placeholders =
             Placeholders::of_trial(secrets.iter().map(String::as_str), &redactor, &places, &directory, &workspace);
         let cassette = self.cassette(sample, is_recorded, &places, placeholders)?;
-        let environment = CommandEnvironment::of_run(&places, &run.run_id, DIRECTORY, self.settings.echo);
+        let mut environment = CommandEnvironment::of_run(&places, &run.run_id, DIRECTORY, self.settings.echo);
+        environment.seals = self.settings.seals(self.suite.sealed, &places, run.output());
         let environment = environment.of_trial(places.join(&case.dir), &case.id, 0, &directory, &workspace);
         let now = timestamp();
         let evidence = Evidence::new(Facts {

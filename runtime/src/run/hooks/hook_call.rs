@@ -139,7 +139,7 @@ impl HookCall {
     fn seal(&self, written: &Command, command: &StdCommand, cwd: PathBuf) -> Result<CommandSeal, Reason> {
         let seals = SealDefaults { hidden: self.facts.hidden.clone(), ..SealDefaults::default() };
         if seals.mode(&self.hook.sealing) == SealMode::Off {
-            return Ok(CommandSeal::default());
+            return Ok(CommandSeal::off());
         }
         let named = match written {
             Command::Shell(line) => named_files::of_line(line, &cwd, command),

@@ -17,7 +17,7 @@ use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
-use crate::model::command_seal::{SealDefaults, hidden_directories};
+use crate::model::command_seal::SealDefaults;
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -158,12 +158,7 @@ impl Plan<'_> {
 
     /// Which commands of the case are sealed.
     pub(crate) fn seals(&self) -> SealDefaults {
-        SealDefaults {
-            suite: self.data.sealed,
-            environment: self.settings.sealed,
-            hidden: hidden_directories(&self.places, self.run.output()),
-            support: self.settings.seal_support.clone(),
-        }
+        self.settings.seals(self.data.sealed, &self.places, self.run.output())
     }
 
     /// The accepted answer to the case, of its target.

@@ -48,6 +48,7 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
                 | ReasonCode::Unsupported
                 | ReasonCode::RequiredGraderUndecided
                 | ReasonCode::NothingDecided
+                | ReasonCode::NotSealed
                 | ReasonCode::SawAnswers
         )
 }
