@@ -62,7 +62,7 @@ fn a_suite_becomes_a_readable_file() {
     );
     assert!(code.contains("needs_this_function_or_the_argument_agent__card_agent::card_agent,"), "{code}");
     assert!(code.contains(".with_grader(\"card_completion\", my::card_completion)"), "{code}");
-    assert!(code.contains("sources: &[(\"tasks\", \"tasks\")]"), "{code}");
+    assert!(code.contains("sources: &[(\"tasks\", \"tasks\"), (\"file\", \"suite.json\")"), "{code}");
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 mod suite_texts;
 
+use std::collections::BTreeSet;
+
 use evalsuite_loader::{LoadedSuite, Test};
-use evalsuite_schema::sorting::sort_by;
+use evalsuite_schema::sorting::{set, sort_by};
 use evalsuite_schema::{Calibration, Location};
 
 pub(crate) use suite_texts::{SuiteTexts, case_line, files, json_of};
@@ -67,7 +69,11 @@ fn push_suite(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
     let (name, root) = (string_literal(&about.name), string_literal(&about.root));
     let agent_name = option_literal(about.agent_name.as_deref(), (SOME, NONE));
     let source = |(kind, path): &(String, String)| format!("({}, {}), ", string_literal(kind), string_literal(path));
-    let sources: String = suite.sources.iter().map(source).collect();
+    let mut sources: String = suite.sources.iter().map(source).collect();
+    // With these and the files of cases, a program computes the digest of the suite again.
+    let of_cases: BTreeSet<&str> = set(suite.cases.iter().map(|loaded| loaded.source.as_str()));
+    let others = suite.files.keys().filter(|path| !of_cases.contains(path.as_str()));
+    others.for_each(|path| sources.push_str(&source(&("file".to_owned(), path.clone()))));
     let mut calibration = NONE.to_owned();
     if let Some(found) = &suite.calibration {
         calibration = format!("{SOME}(");

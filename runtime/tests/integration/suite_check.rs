@@ -159,6 +159,39 @@ fn the_suite_of_another_checkout_is_named_if_its_files_differ() {
     assert!(text.contains(" differs from it in `suite.json` and 1 other file\n"), "{text}");
 }
 
+/// The digest that the macro compiles, of a checkout that is gone when the program runs.
+#[cfg(feature = "cli-agents")]
+#[test]
+fn the_suite_of_a_checkout_that_is_gone_is_compared_with_what_was_compiled() {
+    thread_local! {
+        static SUITE: Cell<Option<&'static EvalSuite>> = const { Cell::new(None) };
+    }
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let loaded = evalsuite_loader::load(&evalsuite_loader::Request::new("suites/card_agent", package)).suite.unwrap();
+    let of_case = |path: &&String| loaded.cases.iter().any(|case| case.source == **path);
+    let others: Vec<(&'static str, &'static str)> =
+        loaded.files.keys().filter(|path| !of_case(path)).map(|path| ("file", &*path.clone().leak())).collect();
+    assert!(!others.is_empty(), "the file of the suite is read besides those of its cases");
+    let cases: Vec<&'static str> = loaded.cases.iter().map(|case| &*case.source.clone().leak()).collect();
+    let check = |digest: &str| {
+        let gone = Path::new("/nonexistent/checkout");
+        let mut data = compiled(gone, &cases).decode().unwrap();
+        data.digest = digest.to_owned();
+        let json = CompiledJson::Text(evalsuite_schema::json::to_string(&data).unwrap().leak());
+        let (root, sources) = ("suites/card_agent", &*others.clone().leak());
+        let suite = EvalSuite { root, sources, json, ..*compiled(gone, &cases) };
+        SUITE.set(Some(Box::leak(Box::new(suite))));
+        catch_unwind(|| {
+            evalsuite::__private::suite_check(|| Evals::new(SUITE.get().unwrap()).with_grader("own", with_config))
+        })
+    };
+    check(&loaded.suite.digest).unwrap();
+    let text = text(check(&"0".repeat(64)));
+    assert!(text.starts_with("error[E075 suite-changed]: this test was built from /nonexistent/checkout"), "{text}");
+    assert!(text.contains(", which does not exist any more, and "), "{text}");
+    assert!(text.contains(" has other files than those that were compiled\nhelp: "), "{text}");
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {

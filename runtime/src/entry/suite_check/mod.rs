@@ -1,23 +1,20 @@
 //! The generated test `suite_check`: checks of a suite that need the compiled program.
 
+mod checkouts;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io;
 use std::path::Path;
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, counted};
+use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
-use evalsuite_schema::sorting::{map, set};
 use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::sha256_of_source;
-use crate::platform::untrusted::{EntryKind, TreeEntry};
 use crate::run::selection::case_graders::grader_problems;
-use crate::workspace::tree_walk::{is_ignored, walk};
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
@@ -36,9 +33,9 @@ pub(crate) fn run(evals: &Evals) -> Findings {
     let places = SuiteLocation::of(suite);
     if places.suite_dir.is_dir() {
         compare(suite, &places, &mut findings);
-        compare_checkouts(suite, &places, &mut findings);
+        findings.problems.extend(checkouts::problem(suite, &places));
         compare_calibration(suite, &places, &mut findings);
-    } else if !suite.sources.is_empty() {
+    } else if watched(suite).next().is_some() {
         let reason = format!("{} does not exist here, so it is not compared with the compiled suite", suite.root);
         findings.skipped.push(reason);
     }
@@ -66,13 +63,18 @@ fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
     }
 }
 
+/// Where cases are looked for.
+fn watched(suite: &EvalSuite) -> impl Iterator<Item = (&'static str, &'static str)> {
+    suite.sources.iter().copied().filter(|(kind, _)| *kind != checkouts::FILE)
+}
+
 /// Compares the files of cases with those at compile time.
 fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     let suite_dir = normalize(&places.suite_dir);
     let mut listed = BTreeSet::new();
-    for (kind, path) in suite.sources {
+    for (kind, path) in watched(suite) {
         // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
-        let inside = places.suite_dir.starts_with(&places.package_root) && *kind != "tasks";
+        let inside = places.suite_dir.starts_with(&places.package_root) && kind != "tasks";
         let boundary = if inside { &places.package_root } else { &places.suite_dir };
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
         listed.extend(listing.files.iter().map(|file| place(file, &suite_dir).into_owned()));
@@ -83,7 +85,7 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     // Cases in the suite file itself have no file of their own, and are not listed.
     let has_own_file = |source: &str, place: &str| {
         listed.contains(place)
-            || suite.sources.iter().any(|(kind, path)| match *kind {
+            || watched(suite).any(|(kind, path)| match kind {
                 "glob" => !suite_dir.join(place).exists(),
                 _ => lies_in(path, source),
             })
@@ -97,38 +99,6 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     if !added.is_empty() || !removed.is_empty() {
         findings.problems.push(changed(suite, &added, &removed));
     }
-}
-
-/// Compares the suite that was compiled with the one of the package that is tested, if that is another checkout: two of them with one target
-/// directory may run each other's test programs.
-fn compare_checkouts(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
-    let compiled = Path::new(suite.manifest_dir).join(suite.root);
-    let (Ok(built_from), Ok(here)) = (compiled.canonicalize(), places.suite_dir.canonicalize()) else { return };
-    if built_from == here {
-        return;
-    }
-    let (then, now) = (digests(&built_from), digests(&here));
-    let differ: BTreeSet<&String> = set(then.keys().chain(now.keys()).filter(|name| then.get(*name) != now.get(*name)));
-    let Some(first) = differ.first() else { return };
-    let more =
-        if differ.len() > 1 { format!(" and {}", counted(differ.len() - 1, "other file")) } else { String::new() };
-    let message = format!(
-        "this test was built from {}, and {} differs from it in `{first}`{more}",
-        built_from.display(),
-        here.display()
-    );
-    let help = "help: rebuild in this package, and give each checkout a target directory of its own (CARGO_TARGET_DIR)";
-    findings.problems.push(format!("{}\n{help}", suite_changed(message)));
-}
-
-/// Digests of the files below a directory.
-fn digests(directory: &Path) -> BTreeMap<String, String> {
-    let files = walk(directory, is_ignored).filter_map(Result::ok).filter(|found| found.kind == EntryKind::File);
-    let digest = |found: TreeEntry| {
-        let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
-        (found.name(), digest.unwrap_or_else(|error| error.to_string()))
-    };
-    map(files.map(digest))
 }
 
 /// The path of a file relative to the suite, or the whole path of one outside of it, however it is written: a pattern may lead out of the
