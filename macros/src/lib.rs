@@ -19,7 +19,7 @@ mod surroundings;
 /// | argument | form | default |
 /// | --- | --- | --- |
 /// | first | path of the suite: relative to the package's root, or with `./` in front to the source file | required |
-/// | `agent` | expression, usually the path of a function; `"cli"` for commands of a targets.yaml; `none` for a suite without tests | the function named like the suite's `agent_name`, without one `agent` |
+/// | `agent` | expression, usually the path of a function; `"cli"` for commands of a targets.yaml, `"acp"` for those that speak the Agent Client Protocol; `none` for a suite without tests | the function named like the suite's `agent_name`, without one `agent` |
 /// | `agents` | `{ "target" => path }`, takes precedence over `agent` | – |
 /// | `graders` | `[path, "name" => path]`: every grader that the files name and that is not built in | `[]` |
 /// | `judge` | the judge of graders that name none: its path, or the name of one of `judges` or of a command of targets.yaml; `["a", "b", "c"]` for the majority of several | – |

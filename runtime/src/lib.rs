@@ -74,6 +74,8 @@ pub use crate::run::case_report::CaseReport;
 #[cfg(feature = "grader-tests")]
 pub use crate::run::calibration::CalibrationReport;
 
+#[cfg(feature = "acp")]
+pub use crate::agents::acp::AcpAgents;
 #[cfg(feature = "cli-agents")]
 pub use crate::agents::command::CliAgents;
 

@@ -85,7 +85,10 @@ pub use sealing::NetworkPorts;
 pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
-pub use targets_file::{CliTarget, HealthCheck, OutputForm, Probe, Provider, TargetEntry, TargetsFile};
+pub use targets_file::{
+    AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
+    TargetEntry, TargetsFile, ToolKind,
+};
 pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,

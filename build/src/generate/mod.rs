@@ -48,7 +48,12 @@ impl Generator {
 
     /// The agents are commands of a targets file, as with `agent = "cli"` of the macro.
     pub fn cli_agents(self) -> Self {
-        self.with(|binding| binding.agent = Agent::Commands)
+        self.with(|binding| binding.agent = Agent::Commands { acp: false })
+    }
+
+    /// The agents are those of a targets file that speak the Agent Client Protocol, and commands, as with `agent = "acp"` of the macro.
+    pub fn acp_agents(self) -> Self {
+        self.with(|binding| binding.agent = Agent::Commands { acp: true })
     }
 
     /// No agent: only `SUITE`, no tests.

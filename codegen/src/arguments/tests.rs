@@ -112,7 +112,8 @@ fn none_means_no_agent() {
 
 #[test]
 fn commands_are_agents() {
-    assert!(matches!(good(r#""s", agent = "cli", agents = { "a" => b }"#).agent, Agent::Commands));
+    assert!(matches!(good(r#""s", agent = "cli", agents = { "a" => b }"#).agent, Agent::Commands { acp: false }));
+    assert!(matches!(good(r#""s", agent = "acp""#).agent, Agent::Commands { acp: true }));
 }
 
 #[test]
@@ -142,8 +143,8 @@ fn a_missing_or_wrong_value_is_an_error_that_names_it() {
         ("\"s\", agent", "argument `agent` needs a value: `agent = …`"),
         ("\"s\", agent =", "argument `agent` needs a value: `agent = …`"),
         ("\"s\", agent: a", "expected `=` after `agent`"),
-        ("\"s\", agent = 5", "expected a path, `\"cli\"` or `none` as agent, found `5`"),
-        ("\"s\", agent = \"cil\"", "expected a path, `\"cli\"` or `none` as agent, found `\"cil\"`"),
+        ("\"s\", agent = 5", "expected a path, `\"cli\"`, `\"acp\"` or `none` as agent, found `5`"),
+        ("\"s\", agent = \"cil\"", "expected a path, `\"cli\"`, `\"acp\"` or `none` as agent, found `\"cil\"`"),
         ("\"s\", judge = 5", "expected the path of a judge, its name, or a list of names, found `5`"),
         ("\"s\", judge = []", "expected the path of a judge, its name, or a list of names, found `[]`"),
         ("\"s\", judge = [a]", "expected the name of a judge as a string literal"),

@@ -60,8 +60,8 @@ macro_rules! arguments {
 
 arguments! {
     "agent" => agent: Agent = Agent::ByName, |input, _, _| argument_values::agent(input), {
-        value: "path or expression, `\"cli\"`, or `none`", default: "the function named after the suite's agent, else `agent`",
-        doc: "The agent. `\"cli\"`: the command in a targets file. `none`: only `SUITE`, no tests.",
+        value: "path or expression, `\"cli\"`, `\"acp\"`, or `none`", default: "the function named after the suite's agent, else `agent`",
+        doc: "The agent. `\"cli\"`: the command in a targets file. `\"acp\"`: the same, which may speak the Agent Client Protocol. `none`: only `SUITE`, no tests.",
         example: "agent = card_agent"
     }
     "agents" => agents: Vec<NamedExpr> = Vec::new(), argument_values::map, {

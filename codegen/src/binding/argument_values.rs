@@ -60,13 +60,18 @@ pub(crate) fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
-/// A path or another expression, `"cli"` or `none`.
+/// A path or another expression, `"cli"`, `"acp"` or `none`.
 pub(crate) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
     let expression: Expr = input.parse()?;
     match ungrouped(&expression) {
         Expr::Path(path) if path.path.is_ident("none") => Ok(Agent::None),
-        Expr::Lit(_) if string_of(&expression).is_some_and(|text| text.value() == "cli") => Ok(Agent::Commands),
-        Expr::Lit(_) => Err(unexpected(&expression, "a path, `\"cli\"` or `none` as agent")),
+        Expr::Lit(_) if string_of(&expression).is_some_and(|text| text.value() == "cli") => {
+            Ok(Agent::Commands { acp: false })
+        }
+        Expr::Lit(_) if string_of(&expression).is_some_and(|text| text.value() == "acp") => {
+            Ok(Agent::Commands { acp: true })
+        }
+        Expr::Lit(_) => Err(unexpected(&expression, "a path, `\"cli\"`, `\"acp\"` or `none` as agent")),
         _ => Ok(Agent::Expression(Box::new(expression))),
     }
 }

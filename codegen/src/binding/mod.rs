@@ -28,8 +28,8 @@ pub enum Agent {
     ByName,
     /// A Rust expression.
     Expression(Box<Expr>),
-    /// Commands of a targets file.
-    Commands,
+    /// Commands of a targets file. `acp`: the binding says that some of them speak the Agent Client Protocol.
+    Commands { acp: bool },
     /// No agent, and so no tests.
     None,
 }

@@ -49,12 +49,16 @@ pub(crate) fn command_files(file: &Path, loaded: &LoadedTargets, request: &Reque
 
 fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {
     targets.targets.iter().flat_map(|entry| {
-        let Provider::Cli(target) = &entry.provider else { return [None, None].into_iter().flatten() };
-        let of_check = target.healthcheck.as_ref().and_then(|check| match &check.probe {
+        let (cwd, check) = match &entry.provider {
+            Provider::Cli(target) => (&target.cwd, &target.healthcheck),
+            Provider::Acp(target) => (&target.cwd, &target.healthcheck),
+            Provider::Alias(_) | Provider::Other(_) => return [None, None].into_iter().flatten(),
+        };
+        let of_check = check.as_ref().and_then(|check| match &check.probe {
             Probe::Command { cwd, .. } => cwd.as_ref(),
             Probe::Url(_) => None,
         });
-        [target.cwd.as_ref(), of_check].into_iter().flatten()
+        [cwd.as_ref(), of_check].into_iter().flatten()
     })
 }
 

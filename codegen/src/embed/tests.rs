@@ -137,7 +137,7 @@ fn commands_are_embedded_with_their_file_and_directories() {
     call.judges(&[], "default");
     assert_eq!(included(&call), [true, true], "the judge is a command");
     call.binding.judge = None;
-    call.binding.agent = Agent::Commands;
+    call.binding.agent = Agent::Commands { acp: false };
     assert_eq!(included(&call), [true, true], "the agent is a command");
     assert!(archive_of(&call).is_some());
     assert_eq!(included(&call), [true, true], "beside the archive");

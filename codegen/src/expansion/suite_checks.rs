@@ -13,6 +13,9 @@ use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
 
+/// Errors of a program without a feature of evalsuite, with the macro that expands to them there.
+type FeatureErrors = Vec<(&'static str, Problem)>;
+
 /// Checks the binding against the suite that was taken, and adds what the binding says about it: its name, its targets file, and the
 /// features that it needs.
 pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSuite {
@@ -23,7 +26,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
     if let Some(facts) = &suite.code.facts {
         check_names(facts, &suite.module, reports);
     }
-    let (without_commands, sealed_targets) = use_targets_file(&mut suite, reports);
+    let (missing_of_targets, sealed_targets) = use_targets_file(&mut suite, reports);
     if let Some(facts) = &suite.code.facts {
         let seals: BTreeSet<Location> = facts.seals.union(&sealed_targets).cloned().collect();
         let missing = [
@@ -41,7 +44,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
             suite.code.feature_errors.extend(problem);
         }
     }
-    suite.code.feature_errors.extend(without_commands.map(|problem| ("__without_cli_agents", problem)));
+    suite.code.feature_errors.extend(missing_of_targets);
     suite
 }
 
@@ -71,17 +74,17 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     reports.problems.extend(problems);
 }
 
-/// Checks the targets file of agents and judges that are commands, and embeds it with their directories. Returns the error
-/// of a program without the feature `cli-agents`, if only judges are commands, and the entries that are sealed.
-fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (Option<Problem>, BTreeSet<Location>) {
+/// Checks the targets file of agents and judges that are commands, and embeds it with their directories. Returns the errors
+/// of a program without a feature that it needs, unless its binding asks for the feature, and the entries that are sealed.
+fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (FeatureErrors, BTreeSet<Location>) {
     let (binding, context, facts) = (reports.binding, reports.context, suite.code.facts.as_ref());
     let has_agents = targets::has_agents_of_file(binding, facts);
     let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
-    let nothing = (None, BTreeSet::new());
+    let mut missing = FeatureErrors::new();
     if !has_agents && !has_judges {
-        return nothing;
+        return (missing, BTreeSet::new());
     }
-    let Some(Some(file)) = targets::find_file(&context.request) else { return nothing };
+    let Some(Some(file)) = targets::find_file(&context.request) else { return (missing, BTreeSet::new()) };
     let loaded = load_targets(&file, &context.request);
     if has_agents {
         let place = SourceRange::whole(loaded.files.shown(&file));
@@ -90,6 +93,11 @@ fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (Optio
             (Some(_), Some(facts)) => targets::undefined_in_file(&loaded, &place, binding, facts),
             _ => Vec::new(),
         };
+        if let (Some(file), Agent::Commands { acp: false }) = (&loaded.targets, &binding.agent)
+            && targets::speak_acp(file, used.iter().copied())
+        {
+            missing.push(("__without_acp", needs_acp(binding)));
+        }
         reports.add_all(loaded.problems_of(used).grouped().into_iter().chain(undefined));
     }
     if let Some(embedded) = suite.code.embedded.as_mut().filter(|_| binding.embed) {
@@ -99,13 +107,22 @@ fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (Optio
         }
     }
     suite.files.push(file);
+    if !has_agents {
+        missing.push(("__without_cli_agents", needs_cli_agents(binding, "judges")));
+    }
     let sealed = match facts {
         Some(facts) if has_agents => {
             loaded.sealed(targets::commands(binding, facts).chain(judges::commands(binding, Some(facts))))
         }
         facts => loaded.sealed(judges::commands(binding, facts)),
     };
-    ((!has_agents).then(|| needs_cli_agents(binding, "judges")), sealed)
+    (missing, sealed)
+}
+
+/// An error, for a build without that feature, about agents that speak the Agent Client Protocol.
+pub(super) fn needs_acp(binding: &Binding) -> Problem {
+    let who = "agents that speak the Agent Client Protocol";
+    Problem::diagnostic(binding.span(), registered_graders::missing_feature(who, "acp"))
 }
 
 /// An error, for a build without that feature, about `agents` or `judges` of a targets file.
@@ -134,7 +151,7 @@ mod tests {
         let fixture = Fixture::new(&[("targets.yaml", TARGETS)]);
         let mut call = fixture.call("suites/card_agent");
         assert_eq!(without_sealed(&call), [] as [String; 0], "the agent is Rust code");
-        call.binding.agent = Agent::Commands;
+        call.binding.agent = Agent::Commands { acp: false };
         for round in ["loaded", "from the cache"] {
             let [error] = &without_sealed(&call)[..] else { panic!("one error of the suite that is {round}") };
             assert!(error.contains("commands with `sealed` need the feature `sealed`"), "{error}");

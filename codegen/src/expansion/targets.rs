@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, suggest};
 use evalsuite_loader::{LoadedTargets, Request, find_targets_file, names};
 use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Provider, TargetEntry, TargetsFile};
 
 use super::Context;
 use crate::binding::{self, Agent, Binding, Problem};
@@ -41,7 +42,7 @@ pub(super) fn unknown(binding: &Binding, facts: &SuiteFacts) -> Vec<Problem> {
 
 /// Whether agents are commands of a targets file.
 pub(super) fn has_agents_of_file(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
-    matches!(binding.agent, Agent::Commands) && facts.is_none_or(|facts| !all_have_agents(binding, facts))
+    matches!(binding.agent, Agent::Commands { .. }) && facts.is_none_or(|facts| !all_have_agents(binding, facts))
 }
 
 /// A warning if commands are the agents of a suite that has no targets file. It may still be named when the tests run.
@@ -58,6 +59,20 @@ pub(super) fn missing_file(binding: &Binding, context: &Context, facts: &SuiteFa
 pub(super) fn file_entries(facts: &SuiteFacts) -> impl Iterator<Item = &str> {
     let judges = facts.named_judges.iter().map(|judge| judge.name.as_str());
     facts.targets.iter().map(|(_, entry)| entry.as_str()).chain(judges)
+}
+
+/// Whether one of these entries, or one that it is an alias of, speaks the Agent Client Protocol.
+pub(super) fn speak_acp<'n>(file: &TargetsFile, names: impl IntoIterator<Item = &'n str>) -> bool {
+    let entry = |name: &str| file.targets.iter().find(|entry| entry.name == name);
+    let mut reached = names.into_iter().map(|name| {
+        // The loader rejects circles.
+        let next = |named: &&TargetEntry| match &named.provider {
+            Provider::Alias(next) => entry(next),
+            _ => None,
+        };
+        std::iter::successors(entry(name), next).take(file.targets.len())
+    });
+    reached.any(|mut entries| entries.any(|entry| matches!(entry.provider, Provider::Acp(_))))
 }
 
 /// A warning for every target of the suite that the targets file does not define. Another file may be named when the tests run.

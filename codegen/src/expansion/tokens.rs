@@ -5,7 +5,7 @@ use std::path::Path;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-use super::suite_checks::needs_cli_agents;
+use super::suite_checks::{needs_acp, needs_cli_agents};
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
 use crate::rust_literals::string_literal;
@@ -209,10 +209,15 @@ impl Expansion {
     fn agent(&self) -> Option<TokenStream> {
         match &self.binding.agent {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
-            Agent::Commands => {
-                let (evalsuite, error) =
-                    (self.evalsuite(None), compile_error(&needs_cli_agents(&self.binding, "agents")));
-                Some(quote!(.with_agent(#evalsuite::__cli_agents! { #error })))
+            Agent::Commands { acp } => {
+                let evalsuite = self.evalsuite(None);
+                Some(if *acp {
+                    let error = compile_error(&needs_acp(&self.binding));
+                    quote!(.with_agent(#evalsuite::__acp_agents! { #error }))
+                } else {
+                    let error = compile_error(&needs_cli_agents(&self.binding, "agents"));
+                    quote!(.with_agent(#evalsuite::__cli_agents! { #error }))
+                })
             }
             Agent::ByName => {
                 let (module, function) = self.agent_by_name()?;

@@ -4,7 +4,7 @@ use evalsuite_schema::json::{Object, Value, json};
 
 use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{CliTarget, TargetEntry};
+use evalsuite_schema::{AcpTarget, CliTarget, TargetEntry};
 
 use super::{FILES, GRADERS, Key, RUBRIC, RUST_GRADER, Range, Status, TASK_GRADER_KEYS, Table, Type};
 
@@ -76,6 +76,7 @@ impl Writer {
             self.definitions.insert(name.clone(), Value::Null);
             let schema = match definition {
                 Definition::Table(table) if std::ptr::eq(table, CliTarget::TABLE) => self.target(),
+                Definition::Table(table) if std::ptr::eq(table, AcpTarget::TABLE) => self.acp_target(),
                 Definition::Table(table) if std::ptr::eq(table, TaskGrader::TABLE) => self.task_grader(),
                 Definition::Table(table) => self.table(table, table.common),
                 Definition::Settings(table) => self.table(table, TASK_GRADER_KEYS),
@@ -214,7 +215,14 @@ impl Writer {
         schema
     }
 
-    /// A target: the keys of other providers than `cli` are another tool's.
+    /// A target that speaks the Agent Client Protocol.
+    fn acp_target(&mut self) -> Value {
+        let mut schema = self.table(AcpTarget::TABLE, AcpTarget::TABLE.common);
+        schema["allOf"] = json!([{ "properties": { "provider": { "const": "acp" } }, "required": ["provider"] }]);
+        schema
+    }
+
+    /// A target: the keys of other providers than `cli` and `acp` are another tool's.
     fn target(&mut self) -> Value {
         let strict = self.table(CliTarget::TABLE, CliTarget::TABLE.common);
         let mut open = self.table(TargetEntry::TABLE, &[]);
@@ -223,7 +231,11 @@ impl Writer {
         json!({
             "if": { "properties": { "provider": { "const": "cli" } }, "required": ["provider"] },
             "then": strict,
-            "else": open,
+            "else": {
+                "if": { "properties": { "provider": { "const": "acp" } }, "required": ["provider"] },
+                "then": self.reference(Definition::Table(AcpTarget::TABLE)),
+                "else": open,
+            },
         })
     }
 }

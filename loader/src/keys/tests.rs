@@ -72,7 +72,10 @@ fn read_everything(root: &Path) {
     write("skill/SKILL.md", "---\nname: skill\n---\n");
     write("skill/evals/evals.json", r#"{"evals": [{"expectations": [{}]}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");
-    write("targets.yaml", "targets: [{name: a, provider: cli, healthcheck: {}, network: {}}]");
+    write(
+        "targets.yaml",
+        "targets: [{name: a, provider: cli, healthcheck: {}, network: {}}, {name: b, provider: acp, permissions: [{}]}]",
+    );
     let mut request = Request::new("", root);
     request.threads = 1;
     for entry in ["cases", "directories", "tasks", "skill"] {

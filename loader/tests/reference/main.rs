@@ -76,8 +76,9 @@ const PAGES: &[Page] = &[
     Page {
         file: "targets.md",
         title: "The targets file",
-        intro: "Agents and judges that are commands. [How cases run](../runs.md#agents-that-are-commands) explains them.",
-        tables: &["targets-file", "cli-target", "healthcheck", "network"],
+        intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
+                Agent Client Protocol: [Agents over ACP](../acp.md).",
+        tables: &["targets-file", "cli-target", "acp-target", "permission-rule", "healthcheck", "network"],
     },
 ];
 

@@ -114,6 +114,40 @@ macro_rules! __cli_agents {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `acp`.
+#[cfg(feature = "acp")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_acp {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `acp`.
+#[cfg(not(feature = "acp"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_acp {
+    ($($error:tt)*) => { $($error)* };
+}
+
+/// Expands to the agents of a targets file, those that speak the Agent Client Protocol among them: evalsuite has its feature `acp`.
+#[cfg(feature = "acp")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __acp_agents {
+    ($($error:tt)*) => {
+        $crate::AcpAgents
+    };
+}
+
+/// Expands to the error it is called with, as an expression: evalsuite does not have its feature `acp`.
+#[cfg(not(feature = "acp"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __acp_agents {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to how a suite was loaded: evalsuite has its feature `reload`.
 #[cfg(feature = "reload")]
 #[doc(hidden)]

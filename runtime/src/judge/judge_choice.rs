@@ -129,6 +129,13 @@ impl JudgeChoice {
         }
         if let Some(commands) = &self.commands {
             let agent = commands.select(name).map_err(|error| format!("there is no judge `{name}`: {error}"))?;
+            if agent.acp.is_some() {
+                let help = "help: name a target with `provider: cli`";
+                return Err(format!(
+                    "judge `{name}` speaks the Agent Client Protocol: only commands can judge\n{help}"
+                )
+                .into());
+            }
             if [name, &agent.name].map(Some).contains(&commands.under_test.as_deref()) {
                 let help = "help: name another target, or a judge of the macro";
                 return Err(format!("judge `{name}` is the agent under test\n{help}").into());

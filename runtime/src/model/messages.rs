@@ -88,6 +88,11 @@ pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) ->
     messages.into_iter().flat_map(parts).filter_map(file).collect()
 }
 
+/// Every image, sound and document of the messages with its media type, in order.
+pub(crate) fn media_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<(&'m PathRef, &'m str)> {
+    messages.into_iter().flat_map(parts).filter_map(|part| Some((part.file()?, part.media_type()?))).collect()
+}
+
 /// The input as an agent gets it. A file is shown as its absolute path.
 pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> String {
     match input {

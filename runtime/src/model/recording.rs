@@ -63,6 +63,12 @@ impl Recording {
         self.messages.get_mut(position.message)?.tool_calls.get_mut(position.call)
     }
 
+    /// The message with a recorded call.
+    #[cfg(feature = "acp")]
+    pub(crate) fn message_at(&mut self, position: CallPosition) -> Option<&mut Message> {
+        self.messages.get_mut(position.message)
+    }
+
     pub(crate) fn usage(&mut self, usage: Usage) {
         *self.outcome.usage.get_or_insert_default() += usage;
     }

@@ -1,5 +1,7 @@
 //! Tests of the crate from outside, in one program to link.
 
+#[cfg(all(unix, feature = "acp"))]
+mod acp;
 mod answer_pairs;
 mod calibrated_runs;
 mod calibration;

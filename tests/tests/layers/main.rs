@@ -321,6 +321,7 @@ const TRIAL: &[&str] = &[
     "prepared",
     "trial_hooks",
     "size_limits",
+    "called_command",
     "called",
     "canary",
     "reported_transcript",

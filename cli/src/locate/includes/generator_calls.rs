@@ -48,6 +48,7 @@ fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result
         ("crate_path", Some(Text(path)), None) => generator.crate_path(path),
         ("agent", Some(Text(agent)), None) => generator.agent(agent),
         ("cli_agents", None, None) => generator.cli_agents(),
+        ("acp_agents", None, None) => generator.acp_agents(),
         ("no_agent", None, None) => generator.no_agent(),
         ("target_agent", Some(Text(target)), Some(Text(agent))) => generator.target_agent(target, agent),
         ("graders", Some(Texts(paths)), None) => generator.graders(paths),

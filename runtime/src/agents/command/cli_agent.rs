@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry};
+use evalsuite_schema::{AcpTarget, CliTarget, Location, Provider, TargetEntry};
 
 use crate::model::agent::{Targets, UnusableTarget};
 
@@ -18,6 +18,8 @@ pub(crate) struct CliAgent {
     /// Location of the entry in it.
     pub(crate) location: Location,
     pub(crate) target: CliTarget,
+    /// What holds for an agent that speaks the Agent Client Protocol.
+    pub(crate) acp: Option<Box<AcpTarget>>,
 }
 
 impl CliAgent {
@@ -68,16 +70,23 @@ impl CliAgent {
                     format!("target `{wanted}` has `provider_batching: true`, which is not supported"),
                     "delete it: one process runs per case".to_owned(),
                 ),
-                Provider::Cli(target) => {
-                    return Ok(Self {
-                        name: entry.name.clone(),
-                        location: entry.location.clone(),
-                        target: (**target).clone(),
-                        file: path,
-                    });
+                Provider::Acp(_) if cfg!(not(feature = "acp")) => (
+                    format!(
+                        "target `{wanted}` speaks the Agent Client Protocol, which needs the feature `acp` of evalsuite"
+                    ),
+                    "`cargo add evalsuite --features acp`, with `--dev` if it is a dev-dependency".to_owned(),
+                ),
+                Provider::Cli(_) | Provider::Acp(_) => {
+                    let (target, acp) = match &entry.provider {
+                        Provider::Acp(target) => (target.as_command(), Some(target.clone())),
+                        Provider::Cli(target) => ((**target).clone(), None),
+                        Provider::Alias(_) | Provider::Other(_) => continue,
+                    };
+                    let (name, location) = (entry.name.clone(), entry.location.clone());
+                    return Ok(Self { name, location, target, acp, file: path });
                 }
                 Provider::Other(provider) => (
-                    format!("target `{wanted}` has provider `{provider}`, which is not a command"),
+                    format!("target `{wanted}` has provider `{provider}`, which is neither `cli` nor `acp`"),
                     format!("pass a Rust agent for it: `agents = {{ \"{name}\" => my_agent }}`"),
                 ),
             };

@@ -104,14 +104,12 @@ impl ResolvedCommand<'_> {
             let help = "help: pass it as `{PROMPT_FILE}`";
             return Err(failed(format!("the prompt has several lines, of which `cmd` reads only the first\n{help}")));
         }
-        let mut command = shell(line);
-        self.set_environment(&mut command, ask.environment);
-        command.current_dir(ask.cwd).env("EVALSUITE_TRAJECTORY_PATH", directory.join(TRAJECTORY));
-        let seal = ask.seal.map(|seal| self.sealed_start(seal, &command, ask));
+        let (mut command, seal) = self.start(line, ask);
+        command.env("EVALSUITE_TRAJECTORY_PATH", directory.join(TRAJECTORY));
         let finished = process::run_sealed(command, Vec::new(), ask.limit, ask.environment.echo, seal.as_ref())
             .map_err(|error| failed(self.not_started(&error)))?;
         for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
-            write_stream(ask, name, stream, &mut answer.notes);
+            write_captured(ask, name, stream, &mut answer.notes);
         }
         let failure = if finished.timed_out {
             let fact = format!("the command did not end within {} s", ask.limit.as_secs_f64());
@@ -130,6 +128,15 @@ impl ResolvedCommand<'_> {
             }
             None => problems.next().map_or(Ok(()), |problem| Err(failed(with_stderr(&problem, &finished)))),
         }
+    }
+
+    /// A command line as a program, in its directory with its environment, and how it starts if it is sealed.
+    pub(crate) fn start(&self, line: &str, ask: &CommandCall<'_>) -> (Command, Option<SealedStart>) {
+        let mut command = shell(line);
+        self.set_environment(&mut command, ask.environment);
+        command.current_dir(ask.cwd);
+        let seal = ask.seal.map(|seal| self.sealed_start(seal, &command, ask));
+        (command, seal)
     }
 
     /// How the command starts with the files of the call, and those that it names.
@@ -229,14 +236,19 @@ fn clean_up(directory: &UntrustedDirectory, keep: bool, is_cut: bool, redactor: 
 
 /// A fact with the end of the command's standard error.
 pub(crate) fn with_stderr(fact: &str, finished: &Finished) -> String {
-    let stderr = finished.stderr.text();
+    with_stderr_text(fact, &finished.stderr.text())
+}
+
+/// The same with a text.
+pub(crate) fn with_stderr_text(fact: &str, stderr: &str) -> String {
     match stderr.trim() {
         "" => fact.to_owned(),
         stderr => format!("{fact}\nstderr: {}", last_chars(stderr, STDERR_SHOWN)),
     }
 }
 
-fn write_stream(ask: &CommandCall<'_>, name: &str, stream: &Captured, notes: &mut Vec<Note>) {
+/// Writes what was captured to a file of the call, if there is anything.
+pub(crate) fn write_captured(ask: &CommandCall<'_>, name: &str, stream: &Captured, notes: &mut Vec<Note>) {
     if stream.bytes.is_empty() {
         return;
     }

@@ -34,6 +34,12 @@ impl CommandLine {
         self.0.iter().map(|(Part::Value(text) | Part::Text(text))| text.as_str())
     }
 
+    /// The text for the shell of a command that has no placeholders.
+    #[cfg(feature = "acp")]
+    pub(crate) fn without_placeholders(&self) -> String {
+        self.texts().collect()
+    }
+
     /// Whether the command has a placeholder.
     pub(crate) fn has(&self, placeholder: &str) -> bool {
         let has = |text| Syntax::Command.names(text).any(|name| name == placeholder);

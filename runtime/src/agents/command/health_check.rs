@@ -125,7 +125,7 @@ mod tests {
             sealing: Sealing::default(),
         };
         let location = Location::new("targets.yaml", 1, 1);
-        let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target };
+        let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target, acp: None };
         let here = root.display().to_string();
         let command = agent.resolve(&|name: &str| (name == "HERE").then(|| here.clone())).unwrap();
         let places = SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() };

@@ -78,6 +78,12 @@ impl RunningGroup {
         return self.job.as_ref().is_some_and(ProcessJob::has_processes);
     }
 
+    /// Whether the program itself has ended, whatever became of the processes that it started.
+    #[cfg(feature = "acp")]
+    pub(crate) fn leader_ended(&self) -> bool {
+        if cfg!(unix) { leader_ended(self.id) } else { !self.exists() }
+    }
+
     /// Says that the group has ended. Detached processes of it may be left.
     pub(crate) fn set_over(&mut self) {
         self.is_over = true;

@@ -124,8 +124,8 @@ pub(crate) fn run_watched(
         thread::spawn(move || stdin.write_all(&input));
     }
     let (done, readers) = channel();
-    let stdout = child.stdout.take().map(|stream| collect(stream, done.clone()));
-    let stderr = child.stderr.take().map(|stream| collect(stream, done));
+    let stdout = child.stdout.take().map(|stream| capture(stream, done.clone()));
+    let stderr = child.stderr.take().map(|stream| capture(stream, done));
 
     let timed_out = !wait(&mut child, &readers, limit.saturating_sub(started.elapsed()))?;
     let is_whole = !timed_out && drain(&readers, OUTPUT_GRACE);
@@ -137,7 +137,7 @@ pub(crate) fn run_watched(
     let status = child.wait()?;
     drain(&readers, OUTPUT_GRACE);
     let is_cut = !is_whole || was_killed(status);
-    Ok(Finished { status, timed_out, stdout: take(stdout, is_cut), stderr: take(stderr, is_cut) })
+    Ok(Finished { status, timed_out, stdout: take_captured(stdout, is_cut), stderr: take_captured(stderr, is_cut) })
 }
 
 /// Starts a program as the leader of a new process group. Every program of a trial starts here, without the variables of a git hook.
@@ -145,7 +145,8 @@ pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io
     spawn_sealed(command, echo, detached, None)
 }
 
-fn spawn_sealed(
+/// As [`spawn`], with a seal if there is one.
+pub(crate) fn spawn_sealed(
     command: &mut Command,
     echo: Echo,
     detached: Detached,
@@ -203,7 +204,8 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     return Ok(child.try_wait()?.is_some());
 }
 
-fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Captured>> {
+/// Captures a stream on a thread of its own, which says when the stream is closed.
+pub(crate) fn capture(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Captured>> {
     let captured = Arc::<Mutex<Captured>>::default();
     let target = Arc::clone(&captured);
     thread::spawn(move || {
@@ -245,7 +247,7 @@ fn was_killed(status: ExitStatus) -> bool {
 }
 
 /// What was captured, without the beginning of a secret at the end of a stream that is cut.
-fn take(captured: Option<Arc<Mutex<Captured>>>, is_cut: bool) -> Captured {
+pub(crate) fn take_captured(captured: Option<Arc<Mutex<Captured>>>, is_cut: bool) -> Captured {
     let mut captured = captured
         .map(|captured| std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner)))
         .unwrap_or_default();

@@ -48,6 +48,7 @@ impl<'a> Plan<'a> {
         let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
         let of_target = data.targets.iter().find(|other| other.name == target).map(|target| &target.hooks);
         let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places)
+            .with_acp(agent.command().and_then(|agent| agent.acp.as_deref()))
             .with_target_hooks(of_target, &places);
 
         let case_key = case_key(suite.name, &target, entry.id);

@@ -79,6 +79,7 @@ impl ChosenAgent {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Rust(agent) => agent.name.clone(),
+            Self::Command(agent) if agent.acp.is_some() => format!("acp:{}", agent.name),
             Self::Command(agent) => format!("cli:{}", agent.name),
             Self::Unusable(_) => String::new(),
         }

@@ -7,9 +7,6 @@ use std::time::{Duration, Instant};
 use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Input, Role};
 
-use crate::agents::command::command_call::{CommandCall, CommandFailure};
-use crate::agents::command::output_form::Writer;
-use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::spans::Trace;
 use crate::model::agent::RustAgent;
 use crate::model::command::EndWithTrial;
@@ -22,8 +19,8 @@ use crate::platform::async_runtime::TaskCount;
 use crate::platform::clock::Stopwatch;
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
-use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
+use crate::run::trial::called_command::{CallResult, agent_directory, call_command, failed};
 use crate::run::trial::prepared::{Agent, Prepared};
 use crate::run::trial::size_limits;
 use crate::run::trial::trial_attempt::EarlyEnd;
@@ -163,9 +160,6 @@ fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), E
     workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
 }
 
-/// How a call of an agent ended, what the agent recorded until then, and warnings about what it reported.
-type CallResult = (Result<Outcome, EarlyEnd>, Recording, Vec<Note>);
-
 /// Calls the agent within its limit. `turn` is the index of the turn in a conversation.
 fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult {
     let (result, mut recording, mut notes) = match &prepared.agent {
@@ -202,12 +196,6 @@ fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult
 
 fn too_large_text(problems: &[String]) -> String {
     format!("the agent handed over {}", problems.join("; "))
-}
-
-/// Where the files of a call of the agent are.
-pub(crate) fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> UntrustedDirectory {
-    let directory = UntrustedDirectory::new(&prepared.trial.directory).join("agent");
-    turn.map_or_else(|| directory.clone(), |turn| directory.join(format!("turn-{turn:03}")))
 }
 
 fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agent: &RustAgent) -> CallResult {
@@ -282,51 +270,6 @@ fn tasks_left_behind(tasks: &TaskCount) -> Option<Note> {
          process ends"
     );
     Some(Note::new("tasks_left_running", message))
-}
-
-fn call_command(
-    prepared: &Prepared<'_>,
-    input: &Input,
-    turn: Option<u32>,
-    command: &ResolvedCommand<'_>,
-) -> CallResult {
-    let Prepared { trial, case, environment, .. } = prepared;
-    let plan = trial.plan;
-    // For a case without a workspace, the target may say where the command runs.
-    let elsewhere = command.own_directory(&plan.places).filter(|_| case.workspace.is_none());
-    let answer = command.call(&CommandCall {
-        prompt: &prompt(input, |file| plan.places.resolve(file)),
-        files: &prepared.files(input),
-        case_id: &case.id,
-        trial: trial.index,
-        directory: &agent_directory(prepared, turn),
-        cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
-        environment,
-        limit: plan.limit,
-        writer: Writer::Agent,
-        keep: plan.settings.keep_workspaces,
-        redactor: &plan.redactor,
-        seal: prepared.seal.start.as_ref(),
-    });
-    let mut recording = Recording::default();
-    if let Some(line) = &answer.log {
-        recording.log(line);
-    }
-    let result = match answer.result {
-        Ok(()) => Ok(answer.reported),
-        Err(failure) => {
-            recording.keep(answer.reported);
-            Err(match failure {
-                CommandFailure::Failed(message) => failed(message),
-                CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
-            })
-        }
-    };
-    (result, recording, answer.notes)
-}
-
-fn failed(message: String) -> EarlyEnd {
-    EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message)
 }
 
 fn agent_error(error: &AgentError) -> EarlyEnd {

@@ -1,6 +1,7 @@
 //! One trial as phases, one file each: it is prepared, its agent is called, its work is captured and graded, its record is written.
 
 pub(crate) mod called;
+pub(crate) mod called_command;
 pub(crate) mod canary;
 pub(crate) mod captured;
 pub(crate) mod conversation;

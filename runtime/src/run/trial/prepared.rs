@@ -8,6 +8,7 @@ use evalsuite_diagnostics::{Code, Position};
 use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Case, Input, Location};
 
+use crate::agents::acp::AcpSession;
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
 use crate::model::answer_files::AnswerFiles;
@@ -45,6 +46,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) seal: CommandSeal,
     /// Variables of every program that is run for the trial.
     pub(crate) environment: CommandEnvironment,
+    /// The session of an agent that speaks the Agent Client Protocol.
+    pub(crate) acp: AcpSession,
     pub(crate) cassette: TrialCassette,
     /// What the agent records, in all its calls.
     pub(crate) recorder: Recorder,
@@ -67,7 +70,8 @@ impl<'a> Prepared<'a> {
         };
         let seal = seal_trial(trial, &case, started, &environment.seals)?;
         let recorder = Recorder::new(&case.id, trial.index);
-        Ok(Self { trial, case, agent, seal, environment, cassette, recorder, programs: RefCell::default() })
+        let (acp, programs) = (AcpSession::default(), RefCell::default());
+        Ok(Self { trial, case, agent, seal, environment, acp, cassette, recorder, programs })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.

@@ -9,10 +9,10 @@ use std::io;
 use std::path::Path;
 
 use evalsuite_discovery::with_slashes;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, ToJson, json};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};
-use evalsuite_schema::{Case, CliTarget, Content, Hooks, Input, Value, WorkspaceCopy, is_default};
+use evalsuite_schema::{AcpTarget, Case, CliTarget, Content, Hooks, Input, Value, WorkspaceCopy, is_default};
 
 use crate::model::messages::{file_parts, given_messages, pretty, prompt};
 use crate::model::suite_location::SuiteLocation;
@@ -83,6 +83,9 @@ struct CommandInput {
     files_format: String,
     #[json(default, skip_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
+    /// Of an agent that speaks the Agent Client Protocol: its authentication method and its permissions. Null for a command.
+    #[json(default, skip_if = "Value::is_null")]
+    acp: Value,
 }
 
 /// A part of what an outcome depends on.
@@ -191,6 +194,7 @@ impl AgentInput {
             in_suite_directory: target.in_suite_directory,
             files_format: target.files_format.clone(),
             env: map(target.env.iter().cloned()),
+            acp: Value::Null,
         });
         Self {
             target: target.to_owned(),
@@ -213,6 +217,15 @@ impl AgentInput {
         if let Some(hooks) = hooks.filter(|hooks| **hooks != Hooks::default()) {
             self.target_hooks = evalsuite_schema::json::to_value(hooks).unwrap_or_default();
             add_files_of_hooks(hooks, location, &mut self.scripts);
+        }
+        self
+    }
+
+    /// The same of an agent that speaks the Agent Client Protocol.
+    pub(crate) fn with_acp(mut self, target: Option<&AcpTarget>) -> Self {
+        if let (Some(target), Some(command)) = (target, &mut self.command) {
+            let permissions = evalsuite_schema::json::to_value(&target.permissions).unwrap_or_default();
+            command.acp = json!({"authenticate": target.authenticate, "permissions": permissions});
         }
         self
     }

@@ -151,7 +151,7 @@ fn every_field_of_the_input_is_a_part_of_it() {
     let command = "cat".to_owned();
     let files_format = String::new();
     let (cwd, in_suite_directory, env) = (None, false, BTreeMap::new());
-    input.command = Some(CommandInput { command, cwd, in_suite_directory, files_format, env });
+    input.command = Some(CommandInput { command, cwd, in_suite_directory, files_format, env, acp: Value::Null });
     let json = evalsuite_schema::json::to_value(&input).unwrap();
     let fields = json.as_object().unwrap();
     for field in fields.keys().filter(|field| *field != "known_facts") {

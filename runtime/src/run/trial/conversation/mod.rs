@@ -13,7 +13,8 @@ use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
 use crate::run::selection::case_graders::turn_graders;
-use crate::run::trial::called::{Called, agent_directory, call_agent};
+use crate::run::trial::called::{Called, call_agent};
+use crate::run::trial::called_command::agent_directory;
 use crate::run::trial::captured::{
     capture_workspace, changes_between, evidence_facts, first_of_answer, report, report_interrupted, write_agent_log,
 };

@@ -1,31 +1,31 @@
-//! targets.yaml: agents that are commands.
+//! targets.yaml: agents that are commands or speak the Agent Client Protocol.
+
+mod acp_target;
+mod process;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, HealthCheck, Location, PathRef, Probe, Provider, TargetEntry, TargetsFile};
-use walkdir::WalkDir;
+use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::paths::{PathKind, Roots, Scope, normalize};
+use crate::fields::Fields;
+use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::fields::{Fields, sealing};
 use crate::keys::{Status, placeholder};
-use crate::read::node::{Entry, Node};
+use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, Span};
 use crate::{fields, read};
 use evalsuite_diagnostics::suggest;
 
+use self::process::{command_line, placeholder_names, read_process, warn_of_answers};
+
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
     &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
-
-/// How far below a targets file its suites are looked for.
-const SUITE_DEPTH: usize = 4;
 
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
@@ -72,7 +72,11 @@ impl LoadedTargets {
         let names: Vec<String> = names.into_iter().collect();
         let targets =
             self.reached(names.iter().map(String::as_str)).into_iter().filter_map(|entry| entry.target.as_ref());
-        let asks = |entry: &&TargetEntry| matches!(&entry.provider, Provider::Cli(target) if target.sealing.asks());
+        let asks = |entry: &&TargetEntry| match &entry.provider {
+            Provider::Cli(target) => target.sealing.asks(),
+            Provider::Acp(target) => target.sealing.asks(),
+            Provider::Alias(_) | Provider::Other(_) => false,
+        };
         targets.filter(asks).map(|entry| entry.location.clone()).collect()
     }
 
@@ -124,7 +128,7 @@ impl ReadEntry {
     fn alias_of(&self) -> Option<&str> {
         match &self.target.as_ref()?.provider {
             Provider::Alias(next) => Some(next),
-            Provider::Cli(_) | Provider::Other(_) => None,
+            Provider::Cli(_) | Provider::Acp(_) | Provider::Other(_) => None,
         }
     }
 }
@@ -197,11 +201,11 @@ fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Op
         }
         (None, Some(entry)) => {
             let word = fields::text(&entry.value, "`provider`", d)?;
-            if word == "cli" {
-                cli(fields.node, scope, d).map(|target| Provider::Cli(Box::new(target)))
-            } else {
+            match word.as_str() {
+                "cli" => cli(fields.node, scope, d).map(|target| Provider::Cli(Box::new(target))),
+                "acp" => acp_target::read(fields.node, scope, d).map(|target| Provider::Acp(Box::new(target))),
                 // Settings of another provider are another tool's business.
-                Some(Provider::Other(word))
+                _ => Some(Provider::Other(word)),
             }
         }
         (None, None) => {
@@ -227,25 +231,10 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
     {
         warn_of_answers(entry.key_span, "the directory of the suite", d);
     }
-    if let Some(entry) = fields.get("cwd") {
-        let directory = directory(&entry.value, scope, d);
-        if let Some(found) = &directory
-            && has_suite(&normalize(&scope.roots.package_root.join(&found.path)), scope)
-        {
-            warn_of_answers(entry.key_span, &format!("`{}`, which contains a suite", found.written), d);
-        }
-        parts.make("cwd", directory);
-        if let Some(Written::Boolean(true)) = parts.get("in_suite_directory") {
-            let message = "`cwd` and `in_suite_directory` contradict each other";
-            d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
-        }
-    }
-    sealing::read_of_target(&mut fields, &mut parts, scope, d);
-    if let Some(entry) = fields.get("healthcheck") {
-        parts.make("healthcheck", healthcheck(entry, scope, d));
-    }
-    if let Some(entry) = fields.get("env") {
-        parts.set("env", Written::made(env(entry, d)));
+    read_process(&mut fields, &mut parts, scope, d);
+    if let (Some(entry), Some(Written::Boolean(true))) = (fields.get("cwd"), parts.get("in_suite_directory")) {
+        let message = "`cwd` and `in_suite_directory` contradict each other";
+        d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
     }
     if let (Some(entry), Some(Written::Boolean(true))) =
         (fields.get("provider_batching"), parts.get("provider_batching"))
@@ -259,81 +248,13 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
     parts.into_value_of_rest()
 }
 
-/// Warns of a command that runs in a directory with a suite.
-fn warn_of_answers(key: Span, what: &str, d: &mut Diagnostics) {
-    let message = format!("the command runs in {what}: the agent is given the answers of its cases");
-    let help = "give the cases a workspace, or the target a directory without suites";
-    d.report(Code::AnswersInReach, key, message, help);
-}
-
-/// Whether a working directory contains the targets file and a suite next to it or below.
-fn has_suite(cwd: &Path, scope: Scope<'_>) -> bool {
-    let directory = scope.dir;
-    let is_suite = |entry: &walkdir::DirEntry| {
-        entry.file_type().is_file() && SuiteFile::named(&entry.file_name().to_string_lossy()).is_some()
-    };
-    directory.starts_with(cwd)
-        && WalkDir::new(directory)
-            .max_depth(SUITE_DEPTH)
-            .into_iter()
-            .filter_map(Result::ok)
-            .any(|entry| is_suite(&entry))
-}
-
-/// A directory; one with variables is looked for when the command runs.
-fn directory(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
-    match node.as_str().filter(|text| Syntax::Variable.is_in(text)) {
-        Some(text) => Some(PathRef::new(text)),
-        None => scope.find(node, "`cwd`", PathKind::Directory, d).map(|found| found.reference),
-    }
-}
-
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
-    let text = fields::string(node, "`command`", d)?;
-    if text.trim().is_empty() {
-        return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
-    }
-    let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    let names = Syntax::Command.names(&text).filter(is_upper_case);
-    for name in names.filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name)) {
+    let text = command_line(node, d)?;
+    for name in placeholder_names(&text).filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name)) {
         let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)
-}
-
-fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
-    let mut fields = Fields::new(&entry.value, HealthCheck::TABLE, d)?;
-    let timeout_seconds = fields.parts(scope, d).take("timeout_seconds")?;
-    let (url, command) = (fields.get("url"), fields.get("command"));
-    let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
-    fields.finish(d);
-    let probe = match (url, command) {
-        (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
-        (None, Some(command)) => {
-            let command = fields::text(&command.value, "`command`", d)?;
-            Probe::Command { command, cwd }
-        }
-        (Some(_), Some(command)) => {
-            let message = "`url` and `command` are one setting";
-            return fields::reject(Code::ConflictingKeys, command.key_span, message, "keep one", d);
-        }
-        (None, None) => {
-            let message = "`healthcheck` has neither `url` nor `command`";
-            return fields::reject(Code::TargetsFile, entry.value.span, message, "add one", d);
-        }
-    };
-    Some(HealthCheck { probe, timeout_seconds })
-}
-
-fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
-    let Some(entries) = entry.value.as_mapping() else {
-        return fields::wrong_type(&entry.value, "`env`", "a mapping", d).unwrap_or_default();
-    };
-    let value = |entry: &Entry, d: &mut Diagnostics| {
-        fields::string(&entry.value, &format!("`{}` in `env`", entry.key), d).map(|text| (entry.key.clone(), text))
-    };
-    entries.iter().filter_map(|entry| value(entry, d)).collect()
 }
 
 /// Every alias refers to an entry, in a few steps. What an alias with variables refers to is known when the tests run.

@@ -1,17 +1,21 @@
 //! The targets file: agents and judges that are commands.
 
+mod acp_target;
+
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 use crate::{Location, PathRef, Sealing, is_default};
+
+pub use acp_target::{AcpTarget, PermissionDecision, PermissionRule, Permissions, ToolKind};
 
 /// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
 #[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
 pub struct TargetsFile {
-    /// Agents and judges that are commands.
-    #[key(List(&Object(CliTarget::TABLE)), "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]")]
+    /// Agents, and commands that are judges.
+    #[key(List(&OneOf(&[Object(CliTarget::TABLE), Object(AcpTarget::TABLE)])), "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]")]
     #[key(required, by_hand, codes(TargetsFile))]
     pub targets: Vec<TargetEntry>,
 }
@@ -31,7 +35,7 @@ pub struct TargetEntry {
     pub name: String,
     /// Where the entry is.
     pub location: Location,
-    /// `cli`: a command. Other providers need an agent in Rust, and their keys are not read.
+    /// `cli`: a command. `acp`: an agent that speaks the Agent Client Protocol. Other providers need an agent in Rust, and their keys are not read.
     #[also(use_target: Text, "gpt",
         "Another entry that is used under this name, in at most 5 steps. Such an entry has no other keys.",
         codes(ConflictingKeys, TargetsFile, TargetNotRunnable), by_hand)]
@@ -47,6 +51,8 @@ pub enum Provider {
     Alias(String),
     /// A command.
     Cli(Box<CliTarget>),
+    /// An agent that speaks the Agent Client Protocol.
+    Acp(Box<AcpTarget>),
     /// A provider that needs a Rust agent.
     Other(String),
 }

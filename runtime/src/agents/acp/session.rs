@@ -1,0 +1,306 @@
+//! The session of an agent: requests and their responses, and what arrives meanwhile.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use evalsuite_schema::json::json;
+use evalsuite_schema::{Permissions, Value};
+
+use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output};
+use crate::agents::acp::incoming::{Incoming, RpcError, Unreadable};
+use crate::agents::acp::session_files::SessionFiles;
+use crate::agents::acp::transcript::{Transcript, Update};
+use crate::agents::acp::turn_notes::TurnNotes;
+use crate::agents::acp::wire_log::WireLog;
+
+/// The version of the protocol.
+const VERSION: u64 = 1;
+/// Bytes of the messages of one turn, at most.
+const TURN_LIMIT: usize = 32 << 20;
+/// The error of an agent that wants to be authenticated first.
+const AUTH_REQUIRED: i64 = -32000;
+
+/// A session with an agent.
+pub(crate) struct Session {
+    pub(crate) process: AgentProcess,
+    pub(crate) files: SessionFiles,
+    pub(crate) permissions: Permissions,
+    /// The id that the agent gave it.
+    pub(crate) id: Option<String>,
+    pub(crate) prompt_capabilities: Value,
+    /// Name and version of the agent, if it says so.
+    pub(crate) agent_info: Value,
+    pub(crate) model: Option<String>,
+    /// Cost of the turns before.
+    pub(crate) cost_before: f64,
+    /// Whether the turn was cancelled.
+    pub(crate) is_cancelled: bool,
+    /// The responses to requests, by id; `None` if there is none yet.
+    responses: BTreeMap<u64, Option<Result<Value, RpcError>>>,
+    /// Updates that came before the id of the session.
+    early: Vec<Value>,
+    pub(crate) turn: Turn,
+}
+
+/// What has arrived in a turn.
+pub(crate) struct Turn {
+    pub(crate) transcript: Transcript,
+    pub(crate) notes: TurnNotes,
+    pub(crate) wire: WireLog,
+    /// When it has to have ended.
+    pub(crate) end: Instant,
+    received: usize,
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    TimedOut(&'static str),
+    /// The agent closed its standard output.
+    Closed(&'static str),
+    /// The agent answered with an error.
+    Refused(&'static str, RpcError),
+    /// The agent cannot be talked to.
+    Broken(String),
+}
+
+impl Turn {
+    pub(crate) fn until(end: Instant) -> Self {
+        Self { transcript: Transcript::default(), notes: TurnNotes::default(), wire: WireLog::new(), end, received: 0 }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(process: AgentProcess, files: SessionFiles, permissions: Permissions, end: Instant) -> Self {
+        Self {
+            process,
+            files,
+            permissions,
+            id: None,
+            prompt_capabilities: Value::Null,
+            agent_info: Value::Null,
+            model: None,
+            cost_before: 0.0,
+            is_cancelled: false,
+            responses: BTreeMap::new(),
+            early: Vec::new(),
+            turn: Turn::until(end),
+        }
+    }
+
+    /// Makes the session in a directory. `authenticate` is the method that the target names, `servers` are the MCP servers of the session.
+    pub(crate) fn open(&mut self, cwd: &str, authenticate: Option<&str>, servers: Value) -> Result<(), Unanswered> {
+        let client = json!({
+            "protocolVersion": VERSION,
+            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false},
+            "clientInfo": {"name": "evalsuite", "title": "evalsuite", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let agent = self.request("initialize", client)?;
+        if agent["protocolVersion"].as_u64() != Some(VERSION) {
+            let version = &agent["protocolVersion"];
+            let problem = format!("the agent speaks version {version} of the protocol, not version {VERSION}");
+            return Err(Unanswered::Broken(problem));
+        }
+        self.prompt_capabilities = agent["agentCapabilities"]["promptCapabilities"].clone();
+        self.agent_info = agent["agentInfo"].clone();
+        let methods = method_ids(&agent["authMethods"]);
+        if let Some(method) = authenticate {
+            if !methods.iter().any(|known| known == method) {
+                let problem = format!("the agent has no authentication method `{method}`; {}", shown_methods(&methods));
+                return Err(Unanswered::Broken(problem));
+            }
+            self.request("authenticate", json!({"methodId": method}))?;
+        }
+        let made = self.request("session/new", json!({"cwd": cwd, "mcpServers": servers}));
+        let session = made.map_err(|error| match error {
+            Unanswered::Refused(_, error) if error.code == AUTH_REQUIRED && authenticate.is_none() => {
+                let help = "help: name one as `authenticate` of the target, or log in with the agent's own command";
+                let methods = shown_methods(&methods);
+                Unanswered::Broken(format!("the agent asks for authentication ({error}); {methods}\n{help}"))
+            }
+            other => other,
+        })?;
+        let Some(id) = session["sessionId"].as_str() else {
+            return Err(Unanswered::Broken("the agent made a session without a `sessionId`".to_owned()));
+        };
+        self.id = Some(id.to_owned());
+        self.model = model_of(&session);
+        for params in std::mem::take(&mut self.early) {
+            self.update(&params);
+        }
+        Ok(())
+    }
+
+    /// Sends a request and waits for its response. Whatever arrives before is handled.
+    pub(crate) fn request(&mut self, method: &'static str, params: Value) -> Result<Value, Unanswered> {
+        let id = self.send_request(method, params)?;
+        loop {
+            let line = match self.process.receive(self.turn.end) {
+                Output::Line(line) => line,
+                Output::Closed => return Err(Unanswered::Closed(method)),
+                Output::Nothing => return Err(Unanswered::TimedOut(method)),
+                Output::TooLong => return Err(Unanswered::Broken(too_long())),
+            };
+            self.handle(&line)?;
+            if let Some(Some(response)) = self.responses.get(&id) {
+                return response.clone().map_err(|error| Unanswered::Refused(method, error));
+            }
+            // An agent that never stops to write does not get more time.
+            if Instant::now() >= self.turn.end {
+                return Err(Unanswered::TimedOut(method));
+            }
+        }
+    }
+
+    fn send_request(&mut self, method: &'static str, params: Value) -> Result<u64, Unanswered> {
+        let id = self.responses.len() as u64 + 1;
+        self.responses.insert(id, None);
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        Ok(id)
+    }
+
+    pub(crate) fn send(&mut self, message: &Value) -> Result<(), Unanswered> {
+        let line = message.to_string();
+        self.turn.wire.sent(&line);
+        match self.process.send(line) {
+            true => Ok(()),
+            false => Err(Unanswered::Broken("the agent does not read its standard input".to_owned())),
+        }
+    }
+
+    /// Cancels the turn and waits for its response; `None`: there was none in time.
+    pub(crate) fn cancel(&mut self, grace: Duration) -> Option<Result<Value, RpcError>> {
+        let (Some(session), Some((id, None))) =
+            (self.id.clone(), self.responses.last_key_value().map(|(id, response)| (*id, response)))
+        else {
+            return None;
+        };
+        self.is_cancelled = true;
+        self.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}})).ok()?;
+        let end = Instant::now() + grace;
+        while let Output::Line(line) = self.process.receive(end) {
+            self.handle(&line).ok()?;
+            if let Some(Some(response)) = self.responses.get(&id) {
+                return Some(response.clone());
+            }
+            if Instant::now() >= end {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Handles what the agent still writes until it closes its standard output, at most for `limit`.
+    pub(crate) fn drain(&mut self, limit: Duration) {
+        let end = Instant::now() + limit;
+        while let Output::Line(line) = self.process.receive(end) {
+            if self.handle(&line).is_err() || Instant::now() >= end {
+                break;
+            }
+        }
+    }
+
+    /// Handles what the agent has written already.
+    pub(crate) fn handle_ready(&mut self) {
+        while let Output::Line(line) = self.process.receive_ready() {
+            if self.handle(&line).is_err() || Instant::now() >= self.turn.end {
+                break;
+            }
+        }
+    }
+
+    fn handle(&mut self, line: &[u8]) -> Result<(), Unanswered> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        self.turn.wire.received(line);
+        self.turn.received += line.len();
+        if self.turn.received > TURN_LIMIT {
+            let problem = format!("the agent wrote more than {} MiB of messages in one turn", TURN_LIMIT >> 20);
+            return Err(Unanswered::Broken(problem));
+        }
+        match Incoming::read(line) {
+            Ok(Incoming::Request { id, method, params }) => return self.answer(&id, &method, &params),
+            Ok(Incoming::Notification { method, params }) => self.notified(&method, params),
+            Ok(Incoming::Response { id, result }) => self.responded(&id, result),
+            Err(Unreadable::Broken(problem)) => {
+                self.turn.notes.problem(format!("a line is not a message: {problem}"));
+            }
+            Err(Unreadable::Text(line)) => self.turn.notes.text_line(line),
+        }
+        Ok(())
+    }
+
+    fn responded(&mut self, id: &Value, result: Result<Value, RpcError>) {
+        let request = id.as_u64().and_then(|id| self.responses.get_mut(&id));
+        let problem = match request {
+            Some(response @ None) => {
+                *response = Some(result);
+                return;
+            }
+            Some(Some(before)) if *before == result => {
+                return self.turn.notes.note("answered_twice", format!("the agent answered request {id} twice"));
+            }
+            Some(Some(_)) => format!("it answered request {id} twice, and not the same"),
+            None => format!("it answered request {id}, which was not sent"),
+        };
+        self.turn.notes.problem(problem);
+    }
+
+    fn notified(&mut self, method: &str, params: Value) {
+        match method {
+            "session/update" if self.id.is_none() => self.early.push(params),
+            "session/update" => self.update(&params),
+            "auth/status_update" | "elicitation/complete" => {}
+            method if method.starts_with(['_', '$']) => {}
+            method => {
+                self.turn.notes.note("unknown_method", format!("the agent sent the unknown notification `{method}`"));
+            }
+        }
+    }
+
+    fn update(&mut self, params: &Value) {
+        if params["sessionId"].as_str() != self.id.as_deref() {
+            let message = format!(
+                "the agent reported work of another session, {}; it is not in the transcript",
+                params["sessionId"]
+            );
+            return self.turn.notes.note("other_session", message);
+        }
+        match self.turn.transcript.add(&params["update"]) {
+            Update::Recorded | Update::Other => {}
+            Update::Unknown(kind) => {
+                let message = format!("an update of the unknown kind `{kind}` is not in the transcript");
+                self.turn.notes.note("unknown_update", message);
+            }
+            Update::Broken(problem) => self.turn.notes.problem(format!("an update cannot be read: {problem}")),
+        }
+    }
+}
+
+fn too_long() -> String {
+    format!("the agent wrote a line of more than {} MiB", LINE_LIMIT >> 20)
+}
+
+fn method_ids(methods: &Value) -> Vec<String> {
+    let methods = methods.as_array().map(Vec::as_slice).unwrap_or_default();
+    methods.iter().filter_map(|method| method["id"].as_str().map(str::to_owned)).collect()
+}
+
+fn shown_methods(methods: &[String]) -> String {
+    match methods {
+        [] => "it offers no method".to_owned(),
+        some => format!(
+            "it offers {}",
+            evalsuite_diagnostics::suggest::quoted(&some.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        ),
+    }
+}
+
+/// The model of a session, where the agent lets its user choose one.
+fn model_of(session: &Value) -> Option<String> {
+    let options = session["configOptions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let chosen = options.iter().find(|option| option["category"].as_str() == Some("model"));
+    let chosen = chosen.and_then(|option| option["currentValue"].as_str());
+    chosen.or_else(|| session["models"]["currentModelId"].as_str()).map(str::to_owned)
+}

@@ -1,0 +1,258 @@
+//! The transcript of a turn, from the updates of its session as they arrive.
+
+use std::collections::BTreeMap;
+
+use evalsuite_records::record::milliseconds;
+use evalsuite_schema::json::json;
+use evalsuite_schema::{Content, Message, Object, Role, ToolCall, ToolKind, Value};
+
+use crate::model::recording::{CallPosition, Recording};
+use crate::platform::clock::Stopwatch;
+
+/// What an agent has reported in a turn.
+#[derive(Default)]
+pub(crate) struct Transcript {
+    pub(crate) recording: Recording,
+    calls: BTreeMap<String, KnownCall>,
+    /// The protocol's id of the message whose text arrives.
+    message_id: Option<String>,
+}
+
+/// A tool call that the agent has reported.
+struct KnownCall {
+    position: CallPosition,
+    began: Stopwatch,
+    has_ended: bool,
+    kind: ToolKind,
+    title: String,
+    has_name: bool,
+    raw_output: Option<Value>,
+    content: Option<Value>,
+}
+
+/// What became of an update.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    Recorded,
+    /// It says nothing about the work of the agent.
+    Other,
+    /// Its kind is not known.
+    Unknown(String),
+    /// It cannot be read.
+    Broken(String),
+}
+
+impl Transcript {
+    /// Adds an update of the session.
+    pub(crate) fn add(&mut self, update: &Value) -> Update {
+        let Some(kind) = update.get("sessionUpdate").and_then(Value::as_str) else {
+            return Update::Broken("it has no `sessionUpdate`".to_owned());
+        };
+        let added = match kind {
+            "agent_message_chunk" => chunk(update).map(|text| self.say(&text, message_id(update))),
+            "agent_thought_chunk" => chunk(update).map(|text| self.think(&text)),
+            "tool_call" | "tool_call_update" => self.tool_call(update).map(drop),
+            "plan" => match update.get("entries") {
+                Some(entries @ Value::Array(_)) => {
+                    self.plan(entries.clone());
+                    Ok(())
+                }
+                _ => Err("its `entries` are not a list".to_owned()),
+            },
+            "usage_update" => {
+                self.spend(update);
+                Ok(())
+            }
+            "user_message_chunk"
+            | "available_commands_update"
+            | "current_mode_update"
+            | "config_option_update"
+            | "session_info_update" => return Update::Other,
+            other => return Update::Unknown(other.to_owned()),
+        };
+        added.map_or_else(|problem| Update::Broken(format!("`{kind}`: {problem}")), |()| Update::Recorded)
+    }
+
+    fn say(&mut self, text: &str, id: Option<String>) {
+        let same = id.is_none() || self.message_id.is_none() || self.message_id == id;
+        match self.recording.messages.last_mut() {
+            Some(message) if message.role == Role::Assistant && message.tool_calls.is_empty() => {
+                match &mut message.content {
+                    content @ None => *content = Some(Content::Text(text.to_owned())),
+                    Some(Content::Text(said)) if same => said.push_str(text),
+                    Some(_) => self.recording.messages.push(Message::text(Role::Assistant, text)),
+                }
+            }
+            _ => self.recording.messages.push(Message::text(Role::Assistant, text)),
+        }
+        self.message_id = id;
+    }
+
+    fn think(&mut self, text: &str) {
+        match self.recording.messages.last_mut() {
+            Some(message)
+                if message.role == Role::Assistant && message.tool_calls.is_empty() && message.content.is_none() =>
+            {
+                message.reasoning.get_or_insert_default().push_str(text);
+            }
+            _ => {
+                let mut message = Message::empty(Role::Assistant);
+                message.reasoning = Some(text.to_owned());
+                self.recording.messages.push(message);
+            }
+        }
+    }
+
+    /// Adds a tool call, or what is new about it. Returns its id.
+    pub(crate) fn tool_call(&mut self, update: &Value) -> Result<String, String> {
+        let text = |key: &str| update.get(key).and_then(Value::as_str);
+        let id = text("toolCallId").ok_or("it has no `toolCallId`")?.to_owned();
+        let call = self.calls.entry(id.clone()).or_insert_with(|| {
+            let began = Stopwatch::start();
+            let mut call = ToolCall::new(ToolKind::Other.as_str()).with_id(&*id);
+            call.start_time = Some(began.started_at());
+            let position = self.recording.tool_call(call);
+            let kind = ToolKind::Other;
+            KnownCall {
+                position,
+                began,
+                has_ended: false,
+                kind,
+                title: String::new(),
+                has_name: false,
+                raw_output: None,
+                content: None,
+            }
+        });
+        if let Some(title) = text("title") {
+            title.clone_into(&mut call.title);
+        }
+        if let Some(kind) = text("kind") {
+            call.kind = ToolKind::named(Some(kind));
+        }
+        let Some(recorded) = self.recording.call_at(call.position) else { return Ok(id) };
+        // Programs are told apart by the name of the tool. Where the agent has none, its kind is known, or its title.
+        if let Some(name) = text("name") {
+            (recorded.tool, call.has_name) = (name.to_owned(), true);
+        } else if !call.has_name {
+            let is_named = call.kind != ToolKind::Other || call.title.trim().is_empty();
+            recorded.tool = if is_named { call.kind.as_str().to_owned() } else { call.title.clone() };
+        }
+        let given = |key: &str| update.get(key).filter(|value| !value.is_null()).cloned();
+        if let Some(input) = given("rawInput") {
+            recorded.input = Some(input);
+        }
+        call.raw_output = given("rawOutput").or(call.raw_output.take());
+        call.content = given("content").or(call.content.take());
+        recorded.output = call.raw_output.clone().or_else(|| call.content.as_ref().and_then(output));
+        let status = text("status");
+        if matches!(status, Some("completed" | "failed")) {
+            recorded.is_error = status == Some("failed");
+            if !std::mem::replace(&mut call.has_ended, true) {
+                let took = call.began.elapsed();
+                (recorded.end_time, recorded.duration_ms) = (Some(call.began.after(took)), Some(milliseconds(took)));
+            }
+        }
+        let mut facts = Object::from([("kind", call.kind.as_str())]);
+        for key in ["title", "status", "locations"] {
+            if let Some(value) = given(key) {
+                facts.insert(key.to_owned(), value);
+            }
+        }
+        let position = call.position;
+        self.note_of_call(position, &id, facts);
+        Ok(id)
+    }
+
+    /// Kind and title of a call.
+    pub(crate) fn kind_and_title(&self, id: &str) -> (ToolKind, String) {
+        self.calls.get(id).map_or((ToolKind::Other, String::new()), |call| (call.kind, call.title.clone()))
+    }
+
+    /// Adds what was answered to a request for permission.
+    pub(crate) fn permission(&mut self, id: &str, answer: Value) {
+        if let Some(position) = self.calls.get(id).map(|call| call.position) {
+            self.note_of_call(position, id, Object::from([("permission", answer)]));
+        }
+    }
+
+    /// Adds facts about a call to the metadata of its message.
+    fn note_of_call(&mut self, position: CallPosition, id: &str, facts: Object) {
+        let Some(message) = self.recording.message_at(position) else { return };
+        let metadata = message.metadata.get_or_insert_with(|| json!({}));
+        if metadata["tool_calls"][id].is_null() {
+            metadata["tool_calls"][id] = json!({});
+        }
+        for (key, value) in &facts {
+            metadata["tool_calls"][id][key.as_str()] = value.clone();
+        }
+    }
+
+    fn plan(&mut self, entries: Value) {
+        if self.recording.messages.last().is_none_or(|message| message.role != Role::Assistant) {
+            self.recording.messages.push(Message::empty(Role::Assistant));
+        }
+        let Some(message) = self.recording.messages.last_mut() else { return };
+        let metadata = message.metadata.get_or_insert_with(|| json!({}));
+        match metadata.get_mut("plans").and_then(Value::as_array_mut) {
+            Some(plans) => plans.push(entries),
+            None => metadata["plans"] = json!([entries]),
+        }
+    }
+
+    /// The cost of the session so far.
+    fn spend(&mut self, update: &Value) {
+        let cost = update.get("cost");
+        let currency = cost.and_then(|cost| cost.get("currency")).and_then(Value::as_str);
+        if let (Some("USD"), Some(amount)) =
+            (currency, cost.and_then(|cost| cost.get("amount")).and_then(Value::as_f64))
+        {
+            self.recording.outcome.cost_usd = Some(amount);
+        } else if let Some(cost) = cost.filter(|cost| !cost.is_null()) {
+            self.recording.outcome.metadata.insert("cost".to_owned(), cost.clone());
+        }
+        let used = update.get("used").and_then(Value::as_u64);
+        if let Some(used) = used {
+            self.recording.outcome.metadata.insert("context_tokens".to_owned(), used.into());
+        }
+    }
+}
+
+fn message_id(update: &Value) -> Option<String> {
+    update.get("messageId").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The text of a chunk.
+fn chunk(update: &Value) -> Result<String, String> {
+    let content = update.get("content").ok_or("it has no `content`")?;
+    block_text(content).ok_or_else(|| "its `content` is not a content block".to_owned())
+}
+
+/// A block of content as text. Data is named, and is in the messages next to the record.
+fn block_text(block: &Value) -> Option<String> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    match block.get("type").and_then(Value::as_str)? {
+        "text" => text(block, "text"),
+        "resource_link" => text(block, "uri"),
+        "resource" => {
+            let resource = block.get("resource")?;
+            text(resource, "text").or_else(|| text(resource, "uri"))
+        }
+        kind => {
+            let data = block.get("data").and_then(Value::as_str).unwrap_or_default();
+            let media_type = text(block, "mimeType").unwrap_or_else(|| kind.to_owned());
+            Some(format!("[{media_type}, {} characters of base64]", data.len()))
+        }
+    }
+}
+
+/// The output of a tool whose content is all it says: its text if there is nothing else.
+fn output(content: &Value) -> Option<Value> {
+    let items = content.as_array().filter(|items| !items.is_empty())?;
+    let text = |item: &Value| {
+        let block = item.get("content").filter(|_| item.get("type").and_then(Value::as_str) == Some("content"))?;
+        block.get("text").and_then(Value::as_str).map(str::to_owned)
+    };
+    let texts: Option<Vec<String>> = items.iter().map(text).collect();
+    Some(texts.map_or_else(|| content.clone(), |texts| Value::String(texts.join("\n"))))
+}

@@ -1,0 +1,59 @@
+//! Conversations: the turns of one session.
+
+use evalsuite_schema::json::{Value, json};
+
+use super::{Package, error, file, passed};
+use crate::common::{case_json, contains};
+
+fn turn(text: &str, expected: &str) -> Value {
+    json!({"input": {"role": "user", "content": {"text": text}}, "graders": [contains(expected)]})
+}
+
+fn talk() -> Value {
+    let turns = json!([turn("one", "got 1"), turn("two", "got 2"), turn("three", "got 3")]);
+    case_json("a", json!([]), json!({"conversation": {"turns": turns}}))
+}
+
+const COUNTS: &str = r#"
+start
+n=1
+while :; do
+  echo "heard $n" >&2
+  case $line in *one*two*) text 'everything again' ;; esac
+  update "{\"sessionUpdate\":\"usage_update\",\"used\":1,\"size\":9,\"cost\":{\"amount\":0.$n,\"currency\":\"USD\"}}"
+  text "got $n"
+  end end_turn $((n + 2))
+  n=$((n + 1))
+done
+"#;
+
+#[test]
+fn the_turns_of_a_conversation_are_turns_of_one_session() {
+    let case = Package::new(COUNTS, "").run_case(&talk());
+    passed(&case);
+    let trial = &case.trials()[0];
+    let answers: Vec<_> = trial.turns.iter().flatten().map(|turn| turn.answer.clone().unwrap_or_default()).collect();
+    assert_eq!(answers, ["got 1", "got 2", "got 3"]);
+    assert!(
+        (trial.cost_usd.unwrap() - 0.3).abs() < 1e-9,
+        "the agent reports the cost of its session: {:?}",
+        trial.cost_usd
+    );
+    assert!(file(&case, "agent/turn-000/protocol.jsonl").contains("session/new"));
+    assert!(!file(&case, "agent/turn-001/protocol.jsonl").contains("session/new"));
+    assert!(file(&case, "agent/turn-002/stderr.txt").contains("heard 3"));
+}
+
+#[test]
+fn a_session_that_ends_in_a_later_turn_keeps_the_turns_before() {
+    let script = "start; text 'got 1'; end; text 'got'; exit 4";
+    let case = Package::new(script, "").run_case(&talk());
+    let (_, message) = error(&case);
+    assert!(
+        message.starts_with("turn 2: the agent ended (exit status: 4) before it answered `session/prompt`"),
+        "{message}"
+    );
+    let turns = case.trials()[0].turns.clone().unwrap();
+    assert_eq!(turns[0].answer.as_deref(), Some("got 1"));
+    assert!(file(&case, "trajectory.json").contains("got 1"));
+}
