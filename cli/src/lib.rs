@@ -24,6 +24,8 @@ mod locate;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp_proxy;
 mod merge;
 mod new;
 mod platform;

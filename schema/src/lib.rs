@@ -39,6 +39,7 @@ pub mod keys;
 mod layout;
 #[doc(hidden)]
 pub mod line_breaks;
+mod mcp;
 pub mod media_type;
 mod message;
 mod milliseconds;
@@ -53,6 +54,7 @@ mod skill;
 pub mod sorting;
 mod suite;
 mod targets_file;
+mod tool_name;
 mod usage;
 pub mod variable;
 #[doc(hidden)]
@@ -74,6 +76,7 @@ pub use execution::{
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
+pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
 pub use message::{Content, ContentPart, Message, Part, Role, ToolCall};
 #[doc(hidden)]
 pub use milliseconds::duration;
@@ -89,6 +92,8 @@ pub use targets_file::{
     AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
     TargetEntry, TargetsFile, ToolKind,
 };
+#[doc(hidden)]
+pub use tool_name::is_tool_named;
 pub use usage::Usage;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,

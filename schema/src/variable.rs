@@ -106,6 +106,8 @@ variables! {
     Run("EVALSUITE_PROGRESS", "a path", "none");
     /// call agents and judges, record what they do, or replay it without calling them
     Run("EVALSUITE_MODE", "`live`, `record` or `replay`", "`live`");
+    /// start the MCP servers of targets, record their answers, or replay them without starting a server
+    Run("EVALSUITE_MCP", "`live`, `record` or `replay`", "`replay` if the target has `mcp.replay`, else `live`");
     /// grade the answers of an earlier run again, without calling agents
     Run("EVALSUITE_REGRADE", "`latest`, or the id of a run", "");
     /// whether the tests `suite_check` probe their suites, and print the findings or fail because of them
@@ -150,10 +152,16 @@ variables! {
     Program("EVALSUITE_TRIAL_DIR", "an absolute path", "");
     /// file for the transcript of an agent that is a command, as ATIF
     Program("EVALSUITE_TRAJECTORY_PATH", "an absolute path", "");
+    /// file with the MCP servers of the agent, `{"mcpServers": …}`
+    Program("EVALSUITE_MCP_CONFIG", "an absolute path", "");
+    /// directory for `cargo evalsuite mcp-proxy --session`
+    Program("EVALSUITE_MCP_SESSION", "an absolute path", "");
     /// the tests describe their suites instead of running
     Internal("EVALSUITE_DESCRIBE", "a directory", "");
     /// the calls of models are recorded or replayed by the command that listens at this address
     Internal("EVALSUITE_MODEL_CALLS", "`record` or `replay`, and an address", "");
+    /// the program that is the proxy between agents and their MCP servers
+    Internal("EVALSUITE_MCP_PROXY", "a path", "");
     /// the trials that the run already has of a case are kept, and only further ones run
     Internal("EVALSUITE_ADD_TRIALS", FLAG, "0");
     /// the tests `suite_check` run these cases, which are new since the build

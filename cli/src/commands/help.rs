@@ -52,7 +52,12 @@ mod tests {
         // Clap's own command comes last.
         let own = shown.last_mut().and_then(|(_, names)| names.pop());
         assert_eq!(own, Some("help"));
-        let groups: Vec<(&str, Vec<&str>)> = GROUPS.iter().map(|(heading, names)| (*heading, names.to_vec())).collect();
+        let shown: Vec<(&str, Vec<String>)> = shown
+            .into_iter()
+            .map(|(heading, names)| (heading, names.into_iter().map(|name| name.replace('-', "_")).collect()))
+            .collect();
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let groups: Vec<(&str, Vec<String>)> = GROUPS.iter().map(|(heading, group)| (*heading, names(group))).collect();
         assert_eq!(shown, groups);
     }
 }

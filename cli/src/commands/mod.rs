@@ -67,6 +67,7 @@ commands! {
     "Run suites":
         Run => run;
         Watch => watch if "watch";
+        McpProxy => mcp_proxy if "mcp";
         Regrade => regrade;
         Calibrate => calibrate if "judge";
         Probe => probe;
@@ -92,7 +93,7 @@ commands! {
 }
 
 /// The arguments of a command that is not compiled: any.
-#[cfg(not(all(feature = "convert", feature = "judge", feature = "lsp", feature = "watch")))]
+#[cfg(not(all(feature = "convert", feature = "judge", feature = "lsp", feature = "mcp", feature = "watch")))]
 #[derive(Debug, clap::Args)]
 struct WithoutFeature {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

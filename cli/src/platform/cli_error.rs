@@ -58,7 +58,14 @@ impl CliError {
     }
 
     /// The command was built without the feature that it needs.
-    #[cfg(not(all(feature = "convert", feature = "judge", feature = "lsp", feature = "record", feature = "watch")))]
+    #[cfg(not(all(
+        feature = "convert",
+        feature = "judge",
+        feature = "lsp",
+        feature = "mcp",
+        feature = "record",
+        feature = "watch"
+    )))]
     pub(crate) fn without_feature(feature: &str) -> Self {
         Self::with_help(
             format!("this command was built without the feature `{feature}`"),

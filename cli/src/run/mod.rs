@@ -181,6 +181,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             // Absolute: tests run in the directories of their packages.
             .env("EVALSUITE_OUTPUT", &output)
             .env(AGENT_DIGEST, &agent_digest);
+        #[cfg(feature = "mcp")]
+        tests.env("EVALSUITE_MCP_PROXY", env::current_exe()?);
         if let Some(trials) = command.confirm {
             tests.env("EVALSUITE_CONFIRM", trials.to_string());
         }

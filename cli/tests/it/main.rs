@@ -29,6 +29,10 @@ mod killed_runs;
 mod line_breaks;
 mod list;
 mod lsp;
+#[cfg(unix)]
+mod mcp_proxy;
+#[cfg(unix)]
+mod mcp_servers;
 mod merge;
 mod mistakes;
 mod new;

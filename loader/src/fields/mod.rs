@@ -4,6 +4,7 @@ pub(crate) mod command;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/constant_pattern.rs")]
 pub(crate) mod constant_pattern;
 pub(crate) mod id;
+pub(crate) mod mcp;
 mod misplaced;
 pub(crate) mod paths;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/pattern.rs")]
@@ -29,8 +30,8 @@ use evalsuite_diagnostics::suggest;
 pub(crate) use wrong_type::{around, wrong_type};
 
 pub(crate) use values::{
-    all, boolean, canary, control_character, integer, list, literal, literal_text, object, pass_mark, short_text,
-    string, text, texts, word,
+    all, boolean, canary, control_character, environment, integer, list, literal, literal_text, object, pass_mark,
+    short_text, string, text, texts, word,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

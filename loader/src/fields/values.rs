@@ -19,6 +19,17 @@ pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Strin
     Some(text)
 }
 
+/// Variables of an environment, whose values may be empty.
+pub(crate) fn environment(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
+    let Some(entries) = entry.value.as_mapping() else {
+        return wrong_type(&entry.value, "`env`", "a mapping", d).unwrap_or_default();
+    };
+    let value = |entry: &Entry, d: &mut Diagnostics| {
+        string(&entry.value, &format!("`{}` in `env`", entry.key), d).map(|text| (entry.key.clone(), text))
+    };
+    entries.iter().filter_map(|entry| value(entry, d)).collect()
+}
+
 /// Text that is not blank, with at most `longest` characters.
 pub(crate) fn short_text(node: &Node, what: &str, longest: usize, d: &mut Diagnostics) -> Option<String> {
     let text = text(node, what, d)?;

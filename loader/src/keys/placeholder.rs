@@ -42,6 +42,7 @@ pub static OF_COMMANDS: &[Placeholder] = &[
     placeholder("PROMPT_FILE", "path of a file with the prompt"),
     placeholder("EVAL_ID", "id of the case"),
     placeholder("ATTEMPT", "index of the trial, from 0"),
+    placeholder("MCP_CONFIG", "path of a file with the servers of `mcp`, which is removed after the call"),
     placeholder("FILES", "the input files, each as `files_format` says"),
     placeholder(
         "OUTPUT_FILE",

@@ -11,7 +11,7 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::Fields;
+use crate::fields::{Fields, mcp};
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
 use crate::keys::{Status, placeholder};
@@ -232,6 +232,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
         warn_of_answers(entry.key_span, "the directory of the suite", d);
     }
     read_process(&mut fields, &mut parts, scope, d);
+    mcp::read_of_target(&mut fields, &mut parts, scope, d);
     if let (Some(entry), Some(Written::Boolean(true))) = (fields.get("cwd"), parts.get("in_suite_directory")) {
         let message = "`cwd` and `in_suite_directory` contradict each other";
         d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");

@@ -34,7 +34,7 @@ pub(super) fn read_process(fields: &mut Fields<'_>, parts: &mut Parts, scope: Sc
         parts.make("healthcheck", healthcheck(entry, scope, d));
     }
     if let Some(entry) = fields.get("env") {
-        parts.set("env", Written::made(env(entry, d)));
+        parts.set("env", Written::made(fields::environment(entry, d)));
     }
 }
 
@@ -103,14 +103,4 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
         }
     };
     Some(HealthCheck { probe, timeout_seconds })
-}
-
-fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
-    let Some(entries) = entry.value.as_mapping() else {
-        return fields::wrong_type(&entry.value, "`env`", "a mapping", d).unwrap_or_default();
-    };
-    let value = |entry: &Entry, d: &mut Diagnostics| {
-        fields::string(&entry.value, &format!("`{}` in `env`", entry.key), d).map(|text| (entry.key.clone(), text))
-    };
-    entries.iter().filter_map(|entry| value(entry, d)).collect()
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use evalsuite_diagnostics::suggest::listed;
 use evalsuite_records::record::Usage;
 use evalsuite_schema::ToolCall;
 
@@ -11,6 +12,9 @@ use crate::model::evidence::Evidence;
 /// Why there are no calls, and how an agent reports them.
 const NO_CALLS: &str = "the agent reported no calls: an agent in Rust records each with `trial.tool_call`, or calls \
     `trial.transcript_complete` if there are none; a command writes them as `messages` to its output file";
+/// Why not all calls are known of an agent whose calls only its MCP servers show.
+const ONLY_SERVERS: &str = "calls of other tools than those of MCP servers are not known: the agent reports no calls itself; if it has no \
+    other tools, write `only_tools: true` in `mcp` of its target";
 /// Why there is no cost, and how an agent reports it.
 const NO_COST: &str = "the agent did not report its cost: an agent in Rust reports it with `trial.cost_usd`; a command writes it as \
     `cost_usd` to its output file";
@@ -30,12 +34,33 @@ impl fmt::Display for NotReported {
 
 /// The calls of tools, in order.
 pub(crate) fn tool_calls<'e>(evidence: &'e Evidence<'_>) -> Result<Vec<&'e ToolCall>, NotReported> {
-    known(evidence.tool_calls(), evidence.facts().unknown.calls.as_deref(), NO_CALLS)
+    let unknown = &evidence.facts().unknown;
+    let others = unknown.known_tools.as_ref().map(|_| ONLY_SERVERS);
+    known(evidence.tool_calls(), unknown.calls.as_deref().or(others), NO_CALLS)
+}
+
+/// The calls of tools with names that `is_meant` accepts, in order. `names` are all names that the grader asks for.
+pub(crate) fn calls_of_tools<'e>(
+    evidence: &'e Evidence<'_>,
+    names: &[&str],
+    is_named: fn(&str, &str) -> bool,
+) -> Result<Vec<&'e ToolCall>, NotReported> {
+    let unknown = &evidence.facts().unknown;
+    if let (Some(known), None) = (&unknown.known_tools, &unknown.calls)
+        && let Some(name) = names.iter().find(|name| !known.iter().any(|tool| is_named(tool, name)))
+    {
+        let tools = listed(&known.iter().map(String::as_str).collect::<Vec<_>>());
+        return Err(NotReported(format!(
+            "calls of `{name}` are not known: the agent reports no calls itself, and its MCP servers have no such tool (they have: {tools})"
+        )));
+    }
+    known(evidence.tool_calls(), unknown.calls.as_deref(), NO_CALLS)
 }
 
 /// The number of calls of models.
 pub(crate) fn llm_calls(evidence: &Evidence<'_>) -> Result<u64, NotReported> {
-    known(evidence.llm_calls(), evidence.facts().unknown.calls.as_deref(), NO_CALLS)
+    let unknown = &evidence.facts().unknown;
+    known(evidence.llm_calls(), unknown.calls.as_deref().or(unknown.model_calls.as_deref()), NO_CALLS)
 }
 
 /// The tokens.
@@ -75,7 +100,7 @@ mod tests {
 
     #[test]
     fn only_what_is_missing_is_an_error() {
-        let unknown = UnknownWork { calls: Some("no spans".into()), spending: None };
+        let unknown = UnknownWork { calls: Some("no spans".into()), ..UnknownWork::default() };
         let facts = Facts { transcript: Some(Vec::new()), cost_usd: Some(0.5), unknown, ..Facts::default() };
         let evidence = Evidence::new(facts);
         let why = NotReported("no spans".to_owned());

@@ -7,20 +7,20 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::decimal::{at_most, shown_beside};
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::json::step_of_key;
-use evalsuite_schema::{Object, ToolCall, Value};
+use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::grade::call_matching;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
-use crate::grade::reported_work::{NotReported, call_duration_ms, tool_calls};
+use crate::grade::reported_work::{NotReported, call_duration_ms, calls_of_tools, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 use crate::record::statistics::ratio;
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
-    let calls = tool_calls(evidence)?;
+    let calls = known_calls(config, evidence)?;
     Ok(match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
         mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
@@ -29,6 +29,21 @@ pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<
         TrajectoryMode::Superset => superset(config, &calls)?.into(),
         TrajectoryMode::Subset => subset(config, &calls).into(),
     })
+}
+
+/// The calls, if what is known of them is enough for the mode.
+fn known_calls<'e>(config: &ToolTrajectory, evidence: &'e Evidence<'_>) -> Result<Vec<&'e ToolCall>, NotReported> {
+    let names: Vec<&str> = match config.mode {
+        TrajectoryMode::AnyOrder => {
+            config.minimums.iter().chain(&config.maximums).map(|(name, _)| name.as_str()).collect()
+        }
+        TrajectoryMode::InOrder | TrajectoryMode::Superset if !config.expected.is_empty() => {
+            config.expected.iter().map(|item| item.tool.as_str()).collect()
+        }
+        // Without other calls.
+        _ => return tool_calls(evidence),
+    };
+    calls_of_tools(evidence, &names, is_tool_named)
 }
 
 /// Points of one comparison, with what they were given for.
@@ -113,31 +128,9 @@ fn tool_names(calls: &[&ToolCall]) -> String {
     shorten(&names.join(", "))
 }
 
-/// Whether a tool is meant by a name: `*` in it is any text, `?` one character.
-fn is_named(tool: &str, name: &str) -> bool {
-    if !name.contains(['*', '?']) {
-        return tool == name;
-    }
-    let (tool, name): (Vec<char>, Vec<char>) = (tool.chars().collect(), name.chars().collect());
-    // How much of the tool the name may match so far, per beginning of the name.
-    let mut reached = vec![false; tool.len() + 1];
-    reached[0] = true;
-    for character in name {
-        let before = reached.clone();
-        for end in 0..=tool.len() {
-            reached[end] = match character {
-                '*' => before[end] || end > 0 && reached[end - 1],
-                '?' => end > 0 && before[end - 1],
-                _ => end > 0 && before[end - 1] && tool[end - 1] == character,
-            };
-        }
-    }
-    reached[tool.len()]
-}
-
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
-    let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
+    let count = |tool: &str| calls.iter().filter(|call| is_tool_named(&call.tool, tool)).count() as u64;
     for (limits, is_least) in [(&config.minimums, true), (&config.maximums, false)] {
         let (demand, sense) = if is_least { ("required >=", "at least") } else { ("allowed <=", "at most") };
         for (tool, limit) in limits {
@@ -163,7 +156,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotRe
                 next = position + 1;
             }
             None => {
-                let same_name = rest.iter().position(|call| is_named(&call.tool, &item.tool));
+                let same_name = rest.iter().position(|call| is_tool_named(&call.tool, &item.tool));
                 let text = match same_name {
                     Some(offset) => {
                         let found = next + offset;
@@ -197,7 +190,7 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<GraderResult, N
             }
             call => {
                 let text = match call {
-                    Some(call) if is_named(&call.tool, &item.tool) => {
+                    Some(call) if is_tool_named(&call.tool, &item.tool) => {
                         format!("Position {index}: {} args mismatch", item.tool)
                     }
                     Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
@@ -225,8 +218,9 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotRe
             text.push_str(": each call that matches is another expected call");
         }
         // A call of that name which is no other expected one shows what is different.
-        let is_left =
-            |(index, call): &(usize, &&ToolCall)| !assigned.contains(&Some(*index)) && is_named(&call.tool, &item.tool);
+        let is_left = |(index, call): &(usize, &&ToolCall)| {
+            !assigned.contains(&Some(*index)) && is_tool_named(&call.tool, &item.tool)
+        };
         let left = calls.iter().enumerate().find(is_left).map(|(_, call)| *call);
         points.miss(text, item, left.or_else(|| fits.first().map(|index| calls[*index])));
     }
@@ -248,7 +242,7 @@ fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
 }
 
 fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
-    is_named(&call.tool, &item.tool) && arguments_match(config, item, call)
+    is_tool_named(&call.tool, &item.tool) && arguments_match(config, item, call)
 }
 
 fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
@@ -279,7 +273,7 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
     if item.ignore_args.is_empty() {
         return Cow::Borrowed(arguments);
     }
-    let kept = arguments.iter().filter(|(key, _)| !item.ignore_args.iter().any(|name| is_named(key, name)));
+    let kept = arguments.iter().filter(|(key, _)| !item.ignore_args.iter().any(|name| is_tool_named(key, name)));
     Cow::Owned(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
@@ -418,7 +412,7 @@ mod tests {
             ("a", "a?", false),
             ("", "*", true),
         ] {
-            assert_eq!(is_named(tool, name), expected, "{tool} {name}");
+            assert_eq!(is_tool_named(tool, name), expected, "{tool} {name}");
         }
         let ordered = json!({"mode": "in_order", "expected": names(&["find_*", "refund"])});
         assert_eq!(run(ordered, names(&["find_order", "refund"])).0, ScoreState::Decided(1.0));

@@ -97,6 +97,7 @@ impl CommandJudge {
             writer: Writer::Judge,
             keep: true,
             redactor: &self.redactor,
+            mcp: None,
             seal: seal.start.as_ref(),
         });
         answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {

@@ -20,9 +20,24 @@ pub(crate) struct Captured {
     pub(crate) tools: Vec<Value>,
     /// Why spans of the call are missing, or may be.
     pub(crate) missing: Option<MissingSpans>,
+    /// The calls that MCP servers got are among the messages, or beside those that the agent reports.
+    #[json(skip_if = "Option::is_none")]
+    pub(crate) servers: Option<ServerCalls>,
     /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
     #[json(skip)]
     pub(crate) seen: Option<String>,
+}
+
+/// What is known of an agent's calls of tools by its MCP servers.
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
+#[json(default)]
+pub(crate) struct ServerCalls {
+    /// Names of the tools that the servers offered.
+    pub(crate) tools: Vec<String>,
+    /// Whether the agent has no other tools.
+    pub(crate) are_all: bool,
+    /// Why calls are missing.
+    pub(crate) missing: Option<String>,
 }
 
 /// Spans of a call that are missing, or may be.

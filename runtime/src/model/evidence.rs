@@ -112,6 +112,10 @@ impl Facts {
 pub(crate) struct UnknownWork {
     /// Why its calls of tools and models are not known.
     pub(crate) calls: Option<String>,
+    /// Why its calls of models are not known, if its calls of tools are.
+    pub(crate) model_calls: Option<String>,
+    /// The tools whose calls are known, if it may have others.
+    pub(crate) known_tools: Option<Vec<String>>,
     /// Why its tokens and its cost are not known.
     pub(crate) spending: Option<String>,
 }

@@ -4,6 +4,8 @@ pub(crate) mod cassette;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
 pub(crate) mod grader_files;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod model_calls;
 pub(crate) mod run_directory;
 pub(crate) mod run_record;

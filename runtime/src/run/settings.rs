@@ -15,6 +15,7 @@ use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
 use crate::model::agent::LoadTargets;
 use crate::model::command_seal::{SealDefaults, hidden_directories};
 use crate::model::judge::{Judges, MOST_CONFIRM};
+use crate::model::mcp_mode::McpMode;
 use crate::model::progress::ProgressListeners;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
@@ -67,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) mode: Mode,
     /// The server that records or replays the calls of models.
     pub(crate) model_calls: Option<ModelCallServer>,
+    /// What becomes of MCP servers, in place of what targets say.
+    pub(crate) mcp: Option<McpMode>,
     /// The run whose trials are graded again.
     pub(crate) regrade: Option<String>,
     /// Whether tests of suites probe them.
@@ -214,6 +217,7 @@ impl Settings {
             reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(regrade.as_deref()),
             model_calls: source.number(MODEL_CALLS, "`record` or `replay` and an address", |_| true),
+            mcp: source.word("EVALSUITE_MCP", "live, record or replay", &McpMode::WORDS),
             regrade,
             probe: source.word("EVALSUITE_PROBE", "off, warn or deny", &ProbeFindings::WORDS),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
@@ -507,6 +511,7 @@ mod tests {
             ("EVALSUITE_TARGET", "a,,b"),
             ("EVALSUITE_MODE", "rewind"),
             ("EVALSUITE_PROBE", "1"),
+            ("EVALSUITE_MCP", "on"),
             ("EVALSUITE_RETRIES", "11"),
             ("EVALSUITE_RETRIES", "-1"),
             ("EVALSUITE_BUDGET_USD", "0"),

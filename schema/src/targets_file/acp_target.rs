@@ -56,6 +56,7 @@ impl AcpTarget {
             files_format: "{path}".to_owned(),
             healthcheck: self.healthcheck.clone(),
             sealing: self.sealing.clone(),
+            mcp: None,
             env: self.env.clone(),
             output: None,
             keep_temp_files: false,

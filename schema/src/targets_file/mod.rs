@@ -5,7 +5,7 @@ mod acp_target;
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
-use crate::{Location, PathRef, Sealing, is_default};
+use crate::{Location, Mcp, PathRef, Sealing, is_default};
 
 pub use acp_target::{AcpTarget, PermissionDecision, PermissionRule, Permissions, ToolKind};
 
@@ -89,6 +89,9 @@ pub struct CliTarget {
     #[key(flatten)]
     #[json(default, skip_if = "is_default")]
     pub sealing: Sealing,
+    /// MCP servers that the agent may use, with their calls recorded, replayed, or made to fail.
+    #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
+    pub mcp: Option<Mcp>,
     /// Added to the environment of the command.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     pub env: Vec<(String, String)>,

@@ -115,6 +115,7 @@ mod tests {
             timeout_seconds: None,
             files_format: "{path}".into(),
             healthcheck: None,
+            mcp: None,
             env: Vec::new(),
             output: None,
             keep_temp_files: false,

@@ -10,6 +10,7 @@ use evalsuite_records::record::Note;
 use crate::agents::command::output_file::{self, Reading};
 use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::mcp::McpSession;
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
@@ -54,6 +55,8 @@ pub(crate) struct CommandCall<'a> {
     /// Keeps the prompt and the output file of a call that succeeds.
     pub(crate) keep: bool,
     pub(crate) redactor: &'a Redactor,
+    /// Its MCP servers.
+    pub(crate) mcp: Option<&'a McpSession>,
     /// How it starts if it is sealed.
     pub(crate) seal: Option<&'a SealedStart>,
 }
@@ -135,6 +138,9 @@ impl ResolvedCommand<'_> {
         let mut command = shell(line);
         self.set_environment(&mut command, ask.environment);
         command.current_dir(ask.cwd);
+        if let Some(mcp) = ask.mcp {
+            mcp.add_to(&mut command);
+        }
         let seal = ask.seal.map(|seal| self.sealed_start(seal, &command, ask));
         (command, seal)
     }
@@ -145,6 +151,10 @@ impl ResolvedCommand<'_> {
         start.files.named.extend(self.command.texts().flat_map(|text| named_files::of_line(text, ask.cwd, command)));
         start.files.named.extend(ask.files.iter().cloned());
         start.files.own.push(ask.directory.path().to_owned());
+        if let Some(mcp) = ask.mcp {
+            start.files.own.push(mcp.path().to_owned());
+            start.files.named.extend(mcp.programs());
+        }
         start
     }
 

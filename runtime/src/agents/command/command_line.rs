@@ -53,6 +53,7 @@ impl CommandLine {
             "PROMPT_FILE" => Some(quoted_path(&call.directory.path().join(PROMPT))),
             "EVAL_ID" => Some(quoted(call.case_id)),
             "ATTEMPT" => Some(call.trial.to_string()),
+            "MCP_CONFIG" => call.mcp.map(|mcp| quoted_path(&mcp.config())),
             "FILES" => Some(files(files_format, call.files)),
             "OUTPUT_FILE" => Some(quoted_path(&call.directory.path().join(OUTPUT))),
             _ => None,
@@ -112,6 +113,7 @@ mod tests {
             writer: Writer::Agent,
             keep: false,
             redactor: &Redactor::default(),
+            mcp: None,
             seal: None,
         };
         line(command).fill(&call, format)

@@ -117,6 +117,7 @@ mod tests {
             timeout_seconds: None,
             files_format: "{path}".into(),
             healthcheck: Some(HealthCheck { probe, timeout_seconds: Some(20.0) }),
+            mcp: None,
             env: vec![("PLACE".into(), "${{ HERE }}".into())],
             output: None,
             keep_temp_files: false,

@@ -65,6 +65,13 @@ impl CliAgent {
             None => {}
         }
         fill(&mut target.files_format, "files_format")?;
+        for server in target.mcp.iter_mut().flat_map(|mcp| &mut mcp.servers) {
+            let key = |key: &str| format!("mcp.servers.{}.{key}", server.name);
+            let (of_command, of_args, of_env) = (key("command"), key("args"), key("env"));
+            fill(&mut server.command, &of_command)?;
+            server.args.iter_mut().try_for_each(|argument| fill(argument, &of_args))?;
+            server.env.iter_mut().try_for_each(|(_, value)| fill(value, &of_env))?;
+        }
         target.env.iter_mut().try_for_each(|(name, value)| fill(value, &format!("env.{name}")))?;
         fill_directory(&mut target.cwd, "cwd")?;
         for (key, paths) in [("read", &mut target.sealing.read), ("write", &mut target.sealing.write)] {

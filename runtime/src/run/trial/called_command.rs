@@ -47,6 +47,7 @@ pub(crate) fn call_command(
         writer: Writer::Agent,
         keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
+        mcp: prepared.mcp.as_ref(),
         seal: prepared.seal.start.as_ref(),
     };
     if let Some(target) = &command.agent.acp {
@@ -57,10 +58,13 @@ pub(crate) fn call_command(
         let answer = prepared.acp.turn(command, target, &ask, media, is_last);
         return (answer.result.map_err(end_of_command), answer.recording, answer.notes);
     }
-    let answer = command.call(&ask);
+    let mut answer = command.call(&ask);
     let mut recording = Recording::default();
     if let Some(line) = &answer.log {
         recording.log(line);
+    }
+    if let Some(mcp) = &prepared.mcp {
+        answer.notes.extend(mcp.add_calls(&mut answer.reported, &mut recording));
     }
     let result = match answer.result {
         Ok(()) => Ok(answer.reported),

@@ -6,6 +6,7 @@ pub(crate) mod canary;
 pub(crate) mod captured;
 pub(crate) mod conversation;
 pub(crate) mod graded;
+pub(crate) mod mcp_servers;
 pub(crate) mod prepared;
 pub(crate) mod recorded_models;
 pub(crate) mod reported_transcript;
@@ -59,6 +60,7 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<(), EarlyEnd> {
     });
     // The programs that the agent left running end before the hooks.
     drop(prepared.programs.take());
+    mcp_servers::end(trial, prepared.mcp.as_ref());
     guarded(|| {
         trial.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared));
         Ok(())

@@ -10,6 +10,7 @@ use evalsuite_schema::{Case, Input, Location};
 
 use crate::agents::acp::AcpSession;
 use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::mcp::McpSession;
 use crate::model::agent::RustAgent;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial};
@@ -23,6 +24,7 @@ use crate::record::run_directory::layout::{EVIDENCE, INPUT};
 use crate::run::plan::Plan;
 use crate::run::selection::case_graders::grader_problems;
 use crate::run::selection::targets::ChosenAgent;
+use crate::run::trial::mcp_servers;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 use crate::run::trial::trial_seal::{StartedAgent, seal_trial};
 use crate::workspace::snapshot::Snapshot;
@@ -44,6 +46,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) agent: Agent<'a>,
     /// How the agent starts if it is sealed. Its home directory stays until the trial ends.
     pub(crate) seal: CommandSeal,
+    /// The MCP servers of the agent.
+    pub(crate) mcp: Option<McpSession>,
     /// Variables of every program that is run for the trial.
     pub(crate) environment: CommandEnvironment,
     /// The session of an agent that speaks the Agent Client Protocol.
@@ -70,8 +74,12 @@ impl<'a> Prepared<'a> {
         };
         let seal = seal_trial(trial, &case, started, &environment.seals)?;
         let recorder = Recorder::new(&case.id, trial.index);
+        let mcp = match &agent {
+            Agent::Command(command) => mcp_servers::begin(trial, command)?,
+            Agent::Rust(_) | Agent::Recorded => None,
+        };
         let (acp, programs) = (AcpSession::default(), RefCell::default());
-        Ok(Self { trial, case, agent, seal, environment, acp, cassette, recorder, programs })
+        Ok(Self { trial, case, agent, seal, mcp, environment, acp, cassette, recorder, programs })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.

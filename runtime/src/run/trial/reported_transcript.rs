@@ -20,6 +20,10 @@ const NO_CALLS: &str = "the agent's calls are not known: record each with `trial
                         `trial.transcript_complete` if there are none; calls that are `tracing` spans (`gen_ai.*`) are seen with \
                         `features = [\"capture\"]` of evalsuite";
 
+/// Why the calls of models are not known of an agent whose MCP servers show its calls of tools.
+const NO_MODEL_CALLS: &str = "the agent's calls of models are not known: it reports no messages, and its MCP servers only show its calls \
+                              of tools";
+
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
     let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
@@ -93,8 +97,13 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
     let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
     let why = calls.map(|missing| &missing.message).or(captured.seen.as_ref().filter(|_| nothing));
+    let servers = captured.servers.as_ref();
+    let unseen = servers.filter(|_| !reports_messages);
+    let calls = why.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}")));
     UnknownWork {
-        calls: why.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
+        calls: calls.or_else(|| servers?.missing.clone()),
+        model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
+        known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
         spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
     }
 }

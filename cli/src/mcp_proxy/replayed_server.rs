@@ -1,0 +1,232 @@
+//! A server whose recorded answers take its place.
+
+use std::fs;
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use evalsuite::tooling::{
+    JsonRpc, McpRecording, RECORDING, RecordedExchange, RecordedServer, Sender, TraceEvent, TracedMessage, same_json,
+};
+use evalsuite_diagnostics::counted;
+use evalsuite_diagnostics::suggest::quoted;
+use evalsuite_schema::json::{from_slice, json};
+use evalsuite_schema::{McpFaultKind, Object, Value};
+
+use super::claims::Claims;
+use super::faults::Faults;
+use super::garbled_result::garbled;
+use super::nearest_request::{label, nearest};
+use super::outbox::Outbox;
+use super::passed_lines::{ArrivingLine, each_line};
+
+/// The error of a request that is not in the recording.
+const NOT_RECORDED: i64 = -32_001;
+/// The error of a method that a server does not know.
+const METHOD_NOT_FOUND: i64 = -32_601;
+/// The first request since protocol 2026-07-28, in place of `initialize`.
+const DISCOVER: &str = "server/discover";
+/// Methods that are answered by their recorded answer whatever their parameters are: those name the client.
+const ANY_PARAMS: [&str; 1] = ["initialize"];
+
+/// A server in a replay.
+pub(super) struct ReplayedServer {
+    name: String,
+    /// What was recorded; the error is why nothing is known of the server.
+    recorded: Result<RecordedServer, String>,
+    /// Exchanges that this proxy knows to be claimed.
+    claimed: Mutex<Vec<bool>>,
+    claims: Claims,
+    faults: Faults,
+    outbox: Arc<Outbox>,
+}
+
+impl ReplayedServer {
+    pub(super) fn open(session: &Path, name: &str, outbox: Arc<Outbox>, faults: Faults) -> io::Result<Self> {
+        let recording: McpRecording = from_slice(&fs::read(session.join(RECORDING))?)?;
+        let names: Vec<&str> = recording.servers.keys().map(String::as_str).collect();
+        let unknown = match names.as_slice() {
+            [] => format!("the recording has no server, and so not `{name}`"),
+            names => format!("the server `{name}` is not in the recording, which has {}", quoted(names, "and")),
+        };
+        let recorded = recording.servers.get(name).cloned().ok_or(unknown);
+        let claimed = vec![false; recorded.as_ref().map_or(0, |server| server.exchanges.len())];
+        let claims = Claims::of(session);
+        Ok(Self { name: name.to_owned(), recorded, claimed: Mutex::new(claimed), claims, faults, outbox })
+    }
+
+    /// Answers until the agent leaves.
+    pub(super) fn serve(&self, from: impl BufRead) -> io::Result<()> {
+        let mut long = ArrivingLine::of(Sender::Client);
+        let with = |line: &[u8]| {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            self.outbox.trace.write(TraceEvent::Message(TracedMessage::new(Sender::Client, text)));
+            match from_slice(text) {
+                Ok(Value::Array(batch)) => self.answer_batch(&batch),
+                Ok(message) => match self.answer(&message)? {
+                    Some((response, then)) => {
+                        self.outbox.send_message(&response)?;
+                        then.iter().try_for_each(|notification| self.outbox.send_message(notification))
+                    }
+                    None => Ok(()),
+                },
+                Err(_) => Ok(()),
+            }
+        };
+        let without = |bytes: &[u8]| {
+            long.trace(bytes, &self.outbox.trace);
+            Ok(())
+        };
+        let served = each_line(from, with, without);
+        long.end(&self.outbox.trace);
+        served
+    }
+
+    fn answer_batch(&self, batch: &[Value]) -> io::Result<()> {
+        let (mut responses, mut after) = (Vec::new(), Vec::new());
+        for message in batch {
+            if let Some((response, then)) = self.answer(message)? {
+                responses.push(response);
+                after.extend(then);
+            }
+        }
+        if !responses.is_empty() {
+            self.outbox.send_message(&Value::Array(responses))?;
+        }
+        after.iter().try_for_each(|notification| self.outbox.send_message(notification))
+    }
+
+    /// The response to a message, and notifications after it. Notifications before it, and answers with a fault, are sent here.
+    fn answer(&self, message: &Value) -> io::Result<Option<(Value, Vec<Value>)>> {
+        let Some(JsonRpc::Request { id: key, method, params }) = JsonRpc::of(message) else { return Ok(None) };
+        let id = message.get("id").cloned().unwrap_or_default();
+        let fault = self.faults.of_call(&key, &method, params.as_ref())?;
+        if let Some(fault) = &fault {
+            self.outbox.trace.write(TraceEvent::Fault(fault.record.clone()));
+            if !fault.is_made() {
+                if let Some(answer) = fault.answer(&id) {
+                    self.outbox.send_after(fault.after, answer.to_string() + "\n")?;
+                }
+                return Ok(None);
+            }
+        }
+        let (params, token) = without_meta(params);
+        let exchange = match self.find(&method, params.as_ref())? {
+            Ok(Some(exchange)) => exchange,
+            Ok(None) => return Ok(Some((response(&id, "result", json!({})), Vec::new()))),
+            // A client of a later protocol looks whether the server speaks it, and then speaks the one that was recorded.
+            Err(_) if method == DISCOVER && self.has_handshake() => {
+                let error = json!({"code": METHOD_NOT_FOUND, "message": "Method not found"});
+                return Ok(Some((response(&id, "error", error), Vec::new())));
+            }
+            Err(problem) => {
+                self.outbox.trace.write(TraceEvent::Unknown(problem.clone()));
+                let error = json!({"code": NOT_RECORDED, "message": problem});
+                return Ok(Some((response(&id, "error", error), Vec::new())));
+            }
+        };
+        for notification in
+            exchange.notifications.iter().filter_map(|notification| notified(notification, token.as_ref()))
+        {
+            self.outbox.send_message(&notification)?;
+        }
+        let answer = match (&exchange.result, &exchange.error) {
+            (_, Some(error)) => response(&id, "error", error.clone()),
+            (Some(result), None) => response(&id, "result", result.clone()),
+            // It was not answered either.
+            (None, None) => return Ok(None),
+        };
+        let then = exchange.then.iter().filter_map(|notification| notified(notification, token.as_ref())).collect();
+        let Some(fault) = fault else { return Ok(Some((answer, then))) };
+        let answer = if fault.record.fault == McpFaultKind::Garbled { garbled(answer) } else { answer };
+        self.outbox.send_after(fault.after, answer.to_string() + "\n")?;
+        Ok(None)
+    }
+
+    /// The recorded exchange of a request; `None` for one that needs none. The inner error says what is recorded.
+    fn find(&self, method: &str, params: Option<&Value>) -> io::Result<Result<Option<&RecordedExchange>, String>> {
+        if method == "ping" {
+            return Ok(Ok(None));
+        }
+        let server = match &self.recorded {
+            Ok(server) => server,
+            Err(unknown) => return Ok(Err(unknown.clone())),
+        };
+        let is_same = |exchange: &RecordedExchange| {
+            exchange.method == method && (ANY_PARAMS.contains(&method) || same_params(exchange.params.as_ref(), params))
+        };
+        let same = || server.exchanges.iter().enumerate().filter(|(_, exchange)| is_same(exchange));
+        for (index, exchange) in same() {
+            if self.claim(index)? {
+                return Ok(Ok(Some(exchange)));
+            }
+        }
+        let count = same().count();
+        Ok(match same().last() {
+            // Lists and the like may be asked for again.
+            Some((_, exchange)) if method != "tools/call" => Ok(Some(exchange)),
+            Some(_) => {
+                let (label, times) = (label(method, params), counted(count, "time"));
+                Err(format!("{label} of the MCP server `{}` is in the recording only {times}", self.name))
+            }
+            None => Err(nearest(&self.name, &server.exchanges, method, params)),
+        })
+    }
+
+    /// Whether the recorded client began as clients before protocol 2026-07-28.
+    fn has_handshake(&self) -> bool {
+        self.recorded
+            .as_ref()
+            .is_ok_and(|server| server.exchanges.iter().any(|exchange| exchange.method == "initialize"))
+    }
+
+    /// Whether this exchange is the answer of nobody else.
+    fn claim(&self, index: usize) -> io::Result<bool> {
+        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut claimed[index], true) {
+            return Ok(false);
+        }
+        self.claims.claim(&format!("{}.{index}", self.name))
+    }
+}
+
+fn same_params(recorded: Option<&Value>, made: Option<&Value>) -> bool {
+    let empty = Value::Object(Object::new());
+    // A call without arguments is one with none.
+    let plain = |params: Option<&Value>| {
+        let mut params = params.cloned().unwrap_or_else(|| empty.clone());
+        if let Value::Object(params) = &mut params {
+            params.retain(|key, value| key != "arguments" || !value.is_null() && *value != empty);
+        }
+        params
+    };
+    same_json(&plain(recorded), &plain(made))
+}
+
+fn response(id: &Value, key: &str, value: Value) -> Value {
+    let mut response = Object::new();
+    response.insert("jsonrpc".to_owned(), "2.0".into());
+    response.insert("id".to_owned(), id.clone());
+    response.insert(key.to_owned(), value);
+    response.into()
+}
+
+/// A recorded notification as it is sent; one of progress needs the token of the request.
+fn notified(recorded: &Value, token: Option<&Value>) -> Option<Value> {
+    let mut notification = recorded.clone();
+    let object = notification.as_object_mut()?;
+    object.insert("jsonrpc".to_owned(), "2.0".into());
+    if object.get("method").and_then(Value::as_str) == Some("notifications/progress") {
+        let token = token?.clone();
+        object.get_mut("params")?.as_object_mut()?.insert("progressToken".to_owned(), token);
+    }
+    Some(notification)
+}
+
+/// Parameters without `_meta`, and the token of progress in it.
+fn without_meta(params: Option<Value>) -> (Option<Value>, Option<Value>) {
+    let Some(Value::Object(mut params)) = params else { return (params, None) };
+    let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
+    params.retain(|key, _| key != "_meta");
+    (Some(params.into()), token)
+}

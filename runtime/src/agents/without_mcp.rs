@@ -1,0 +1,44 @@
+//! In place of the MCP servers of targets, without the feature `mcp`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use evalsuite_records::record::Note;
+
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+
+/// There is none.
+pub(crate) enum McpSession {}
+
+/// What became of the servers of a trial.
+pub(crate) struct McpEnd {
+    pub(crate) unknown: Option<String>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl McpSession {
+    pub(crate) fn config(&self) -> PathBuf {
+        match *self {}
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match *self {}
+    }
+
+    pub(crate) fn programs(&self) -> std::iter::Empty<PathBuf> {
+        match *self {}
+    }
+
+    pub(crate) fn add_to(&self, _: &mut Command) {
+        match *self {}
+    }
+
+    pub(crate) fn add_calls(&self, _: &mut Outcome, _: &mut Recording) -> Vec<Note> {
+        match *self {}
+    }
+
+    pub(crate) fn end(&self, _: bool) -> McpEnd {
+        match *self {}
+    }
+}

@@ -1,0 +1,72 @@
+//! The session of a trial whose agent has MCP servers: what becomes of them, and where they are recorded.
+
+use std::path::PathBuf;
+
+use evalsuite_records::record::Reason;
+use evalsuite_schema::Mcp;
+
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::mcp::{McpSession, McpTrial};
+use crate::model::mcp_mode::McpMode;
+use crate::platform::digest::case_key;
+use crate::platform::environment;
+use crate::record::cassette::{Placeholders, cassette_path};
+use crate::record::mcp::McpRecording;
+use crate::record::mcp::recording::MCP_FILE;
+use crate::run::plan::Plan;
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
+
+/// How names of variables with keys end.
+const ENDS_OF_NAMES: [&str; 7] = ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// Begins the session of an agent that has servers.
+pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
+    let Some(mcp) = &command.target.mcp else { return Ok(None) };
+    let plan = trial.plan;
+    let mode = plan.settings.mcp.unwrap_or(if mcp.replay { McpMode::Replay } else { McpMode::Live });
+    let about = McpRecording {
+        schema: McpRecording::SCHEMA.to_owned(),
+        suite: plan.suite.name.to_owned(),
+        case_id: plan.entry.id.to_owned(),
+        target: plan.target.clone(),
+        trial: trial.index,
+        servers: [].into(),
+    };
+    let session = McpTrial {
+        directory: trial.directory.join("mcp"),
+        mode,
+        files: recordings(plan, trial.index, mode, mcp)?,
+        about,
+        placeholders: placeholders(trial),
+        redactor: plan.redactor.clone(),
+        hint: format!("to record it: `EVALSUITE_MCP=record {}`", plan.rerun()),
+    };
+    Ok(Some(McpSession::begin(mcp, session)?))
+}
+
+/// The file that is written; or those that a replay looks for: that of the trial, then that of the first one, which also answers further
+/// trials.
+fn recordings(plan: &Plan<'_>, index: u32, mode: McpMode, mcp: &Mcp) -> Result<Vec<PathBuf>, Reason> {
+    let file = |target: &str, index| {
+        let key = case_key(plan.suite.name, target, plan.entry.id);
+        let cassettes = plan.settings.cassettes.as_deref();
+        Ok(cassette_path(plan.suite, &key, index, cassettes, &plan.places)?.with_extension(MCP_FILE))
+    };
+    match (mode, &mcp.recorded_by) {
+        (McpMode::Live, _) => Ok(Vec::new()),
+        (McpMode::Record, _) => Ok(vec![file(&plan.target, index)?]),
+        (McpMode::Replay, recorded_by) => {
+            let target = recorded_by.as_ref().unwrap_or(&plan.target);
+            Ok(vec![file(target, index)?, file(target, 0)?])
+        }
+    }
+}
+
+/// What a recording hides: the variables of the case, all keys in the environment, and the directories of this machine.
+fn placeholders(trial: &TrialAttempt<'_>) -> Placeholders {
+    let plan = trial.plan;
+    let is_key = |name: &String| ENDS_OF_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
+    let keys: Vec<String> = environment::names().into_iter().filter(is_key).collect();
+    let secrets = plan.secrets.iter().chain(&keys).map(String::as_str);
+    Placeholders::of_trial(secrets, &plan.redactor, &plan.places, &trial.directory, &trial.workspace)
+}
