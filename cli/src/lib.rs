@@ -19,6 +19,7 @@ mod explain;
 mod finish;
 mod gate;
 mod health;
+mod lift;
 mod list;
 mod locate;
 #[cfg(feature = "lsp")]

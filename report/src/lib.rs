@@ -20,6 +20,7 @@ mod gates;
 mod health;
 mod html;
 mod judged_rates;
+mod lift;
 mod run_data;
 mod schemas;
 mod sequential;
@@ -47,6 +48,7 @@ pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, c
 pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use judged_rates::{JudgedRate, judged_rates};
+pub use lift::{ArmTotals, Lift, LiftedMeasure, RunLifts, SettledExpectation};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use sequential::{

@@ -2,10 +2,11 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
+use crate::arm::TargetSkill;
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::workspace::WrittenHooks;
-use crate::{Hooks, SealMode, is_default};
+use crate::{Hooks, SealMode, WorkspaceCopy, is_default};
 
 /// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the
 /// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
@@ -80,6 +81,19 @@ pub struct Target {
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
     #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
+    /// A skill that only the trials of this target have in their workspace: its directory. Targets `with_skill` and `without_skill` or
+    /// `old_skill` are the arms of a comparison, see [skills](../skills.md).
+    #[key(OneOf(&[Directory, Object(TargetSkill::TABLE)]), "./skills/pdf-forms")]
+    #[key(codes(MissingPath, PathEscape, InvalidTarget, SettingConflict), by_hand)]
+    #[json(default, skip_if = "Vec::is_empty")]
+    pub skill: Vec<WorkspaceCopy>,
+}
+
+impl Target {
+    /// A target with a name and nothing else.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), use_target: None, hooks: Hooks::default(), skill: Vec::new() }
+    }
 }
 
 /// Keys of `execution` of a suite and of a case.

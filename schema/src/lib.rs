@@ -19,6 +19,7 @@
 // Derives refer to this crate by its name.
 extern crate self as evalsuite_schema;
 
+pub mod arm;
 mod calibration;
 mod case;
 pub mod chat;

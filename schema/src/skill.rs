@@ -2,6 +2,7 @@
 
 use evalsuite_derive::Keys;
 
+use crate::arm::{OldSkill, WITH_SKILL, WITHOUT_SKILL};
 use crate::keys::{CANARY, ID};
 use crate::{Object, Value};
 
@@ -105,6 +106,24 @@ pub struct SkillEvals {
     /// error with the code `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
+    /// What is compared in one run: `with_skill`, and `without_skill` or `{"old_skill": PATH}`. Every eval runs in each of them, as a
+    /// target of this name; an eval with `should_trigger` only where the skill is. Without the key, every trial has the skill.
+    #[key(
+        Some(&OneOf(&[Choice(&[WITH_SKILL, WITHOUT_SKILL]), Object(OldSkill::TABLE)])),
+        "[\"with_skill\", \"without_skill\"]",
+        codes(InvalidTarget),
+        by_hand
+    )]
+    pub arms: (),
+    /// Directories of the workspace in which agents look for skills: each gets a copy of the skill.
+    #[key(Some(&Literal), "[\".claude/skills\"]", default = "`[\".agents/skills\"]`", codes(PathEscape), by_hand)]
+    pub skill_directories: (),
+    /// Number of trials of every eval in every arm.
+    #[key(Integer(1, u32::MAX as u64), "3", default = "`1`", init = 1)]
+    pub trials: u32,
+    /// Thresholds for runs, as in an `EVAL.yaml`: `lift > 0` asks for a skill that helps.
+    #[key(Some(&Literal), "[\"lift > 0\"]", codes(InvalidGate), by_hand)]
+    pub gates: (),
     /// The cases, at least one.
     #[key(
         Some(&Object(SkillEval::TABLE)),

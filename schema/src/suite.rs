@@ -1,7 +1,10 @@
 //! Suites and their requirements.
 
+use std::collections::BTreeSet;
+
 use evalsuite_derive::{Keys, Words, skip_empty};
 
+use crate::arm::{REFERENCE_ARMS, SKILL_DIRECTORIES, WITH_SKILL};
 use crate::execution::SuiteRequires;
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
@@ -104,7 +107,7 @@ pub struct Suite {
     pub sealed: Option<SealMode>,
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
-    /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
     /// A GUID of this suite alone, also written in its case files as a comment. If it turns up in what an agent says, does or writes,
@@ -145,6 +148,30 @@ impl Suite {
             canary: None,
         }
     }
+
+    /// Whether it has targets of which one has the skill and another one does not, or has an older copy.
+    pub fn has_arms(&self) -> bool {
+        let has = |name: &str| self.targets.iter().any(|target| target.name == name);
+        has(WITH_SKILL) && REFERENCE_ARMS.into_iter().any(has)
+    }
+
+    /// Whether the cases of this target are there to be compared with: it is an arm without the current skill.
+    pub fn is_reference_arm(&self, target: &str) -> bool {
+        REFERENCE_ARMS.contains(&target) && self.has_arms()
+    }
+
+    /// Where the skills of the targets may be in a workspace: no trial has one there that its own target does not bring.
+    pub fn skill_places(&self) -> BTreeSet<String> {
+        let copies = || self.targets.iter().flat_map(|target| &target.skill);
+        let names = copies().filter_map(|copy| copy.to.rsplit('/').next());
+        let usual = names.flat_map(|name| SKILL_DIRECTORIES.map(|directory| format!("{directory}/{name}")));
+        usual.chain(copies().map(|copy| copy.to.clone())).collect()
+    }
+
+    /// The target with this name.
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == name)
+    }
 }
 
 /// How the trials of a case decide it without a `strategy`.
@@ -183,11 +210,46 @@ pub struct SuiteJson {
     pub task_pass_threshold: Option<f64>,
     /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
     /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
-    /// `time`, `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
     /// A GUID of this suite alone, also written in its tasks. If it turns up in what an agent says, does or writes, the agent saw files
     /// with answers, and the trial is an error with the code `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::{OLD_SKILL, WITHOUT_SKILL};
+    use crate::{PathRef, WorkspaceCopy};
+
+    fn suite(targets: &[&str]) -> Suite {
+        let mut suite = Suite::new("s", Layout::Skill, SuiteKind::Capability, Location::new("f", 1, 1));
+        suite.targets = targets.iter().map(|name| Target::new(*name)).collect();
+        suite
+    }
+
+    #[test]
+    fn only_targets_that_differ_in_the_skill_are_arms() {
+        assert!(suite(&[WITH_SKILL, WITHOUT_SKILL]).has_arms() && suite(&[OLD_SKILL, WITH_SKILL]).has_arms());
+        assert!(!suite(&[WITH_SKILL]).has_arms() && !suite(&[WITHOUT_SKILL, OLD_SKILL]).has_arms());
+        let both = suite(&[WITH_SKILL, WITHOUT_SKILL, "gpt"]);
+        let references: Vec<_> = both.targets.iter().filter(|target| both.is_reference_arm(&target.name)).collect();
+        assert_eq!(references.len(), 1);
+        assert!(!suite(&[WITHOUT_SKILL]).is_reference_arm(WITHOUT_SKILL));
+    }
+
+    #[test]
+    fn a_skill_is_searched_wherever_agents_look_for_it() {
+        let mut suite = suite(&[WITH_SKILL, WITHOUT_SKILL]);
+        let to = "tools/skills/csv".to_owned();
+        suite.targets[0].skill = vec![WorkspaceCopy { from: PathRef::new("csv"), to, without: Vec::new() }];
+        let places: Vec<String> = suite.skill_places().into_iter().collect();
+        assert_eq!(
+            places,
+            [".agents/skills/csv", ".claude/skills/csv", ".codex/skills/csv", ".github/skills/csv", "tools/skills/csv"]
+        );
+    }
 }

@@ -33,6 +33,11 @@ impl Usage {
         Self { input, output, cached: 0, reasoning: 0 }
     }
 
+    /// All tokens: input, read from a cache or not, and output.
+    pub fn total(self) -> u64 {
+        self.input.saturating_add(self.cached).saturating_add(self.output)
+    }
+
     /// Sets the input tokens that were read from a cache.
     pub fn with_cached(mut self, tokens: u64) -> Self {
         self.cached = tokens;

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use super::agent::{Rates, Trials};
 use super::command::Said;
 use super::tables::{cases, compare, share};
-use super::{alike, bounds, errors, histories, intervals, judges, reruns, sequential};
+use super::{alike, bounds, errors, histories, intervals, judges, lift, reruns, sequential};
 
 /// Simulations of each claim that a test has time for.
 pub(crate) const FEW: usize = 4;
@@ -94,6 +94,18 @@ const CLAIMS: &[Claim] = &[
         of: "0 or 1, 0.95, 3 trials",
         table: "bounds",
         measure: bounds::passes_below_threshold,
+    },
+    Claim {
+        claims: "`lift > 0`: a skill without an effect meets it in at most 2.5 %",
+        of: "any rate, 20 cases, 3 trials",
+        table: "lift",
+        measure: |simulations| lift::met(simulations)[0],
+    },
+    Claim {
+        claims: "`lift > 0`: a skill that adds 0.4 meets it in most runs",
+        of: "any rate, 20 cases, 3 trials",
+        table: "lift",
+        measure: |simulations| lift::met(simulations)[1],
     },
     Claim {
         claims: "`health`: an unchanged judge has *drifted* in at most 5 %",

@@ -13,6 +13,7 @@ mod errors;
 mod histories;
 mod intervals;
 mod judges;
+mod lift;
 mod reruns;
 mod run_files;
 mod sequential;

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
 use super::run_files::{Case, write_run};
-use super::{alike, bounds, claims, errors, histories, intervals, judges, reruns, sequential};
+use super::{alike, bounds, claims, errors, histories, intervals, judges, lift, reruns, sequential};
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -76,6 +76,7 @@ pub(crate) const TABLES: &[Table] = &[
         about: "bounds of scores, and gates on rates, with agents near the limit",
         print: bounds::print,
     },
+    Table { name: "lift", about: "the gate `lift > 0`, for skills with and without an effect", print: lift::print },
     Table { name: "judges", about: "judges that have not changed, or agree less with people", print: judges::print },
 ];
 

@@ -78,6 +78,7 @@ commands! {
         Health => health;
     "Compare and keep results":
         Diff => diff;
+        Lift => lift;
         Gate => gate;
         Accept => accept;
     "Housekeeping of stored runs":

@@ -12,6 +12,7 @@ mod verdicts {
     pub(crate) mod histories;
     pub(crate) mod intervals;
     pub(crate) mod judges;
+    pub(crate) mod lift;
     pub(crate) mod reruns;
     pub(crate) mod run_files;
     pub(crate) mod sequential;

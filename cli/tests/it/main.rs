@@ -26,6 +26,7 @@ mod hostile_runs;
 mod human_output;
 #[cfg(unix)]
 mod killed_runs;
+mod lift;
 mod line_breaks;
 mod list;
 mod lsp;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CaseExecution, CommonExecution, SealMode, SuiteExecution, Target, Trials};
 
-use super::hooks;
+use super::{hooks, target_skill};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
@@ -134,7 +134,7 @@ fn target_name(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> {
     if !matches!(node.data, Data::Mapping(_)) {
         let name = target_name(node, "a target", d)?;
-        return Some(Target { name, use_target: None, hooks: Default::default() });
+        return Some(Target::new(name));
     }
     let mut fields = Fields::new(node, Target::TABLE, d)?;
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
@@ -142,6 +142,7 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
     let hooks =
         fields.get("hooks").map(|entry| hooks::with_defaults(hooks::read(&entry.value, scope, d))).unwrap_or_default();
+    let skill = fields.get("skill").map(|entry| target_skill::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
-    Some(Target { name: name?, use_target, hooks })
+    Some(Target { name: name?, use_target, hooks, skill })
 }

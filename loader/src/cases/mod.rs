@@ -11,6 +11,7 @@ pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
+pub(crate) mod target_skill;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;

@@ -22,7 +22,7 @@ thread_local! {
 const EVAL_FILE: &str = "
 requires: {}
 input: [{role: user, content: [{type: text, value: x}], tool_calls: [{tool: x}]}]
-execution: {trials: {}, targets: [{name: a, hooks: {before_all: {command: x}}}]}
+execution: {trials: {}, targets: [{name: a, skill: {}, hooks: {before_all: {command: x}}}]}
 preprocessors: [{}]
 workspace: {repos: [{source: {}, clone: {}, checkout: {}}, {repo: x}], hooks: {before_each: {}}}
 tests:
@@ -70,7 +70,7 @@ fn read_everything(root: &Path) {
         r#"{"reference_solution": {}, "graders": [{"name": "is-json"}], "examples": {}, "probe": {}}"#,
     );
     write("skill/SKILL.md", "---\nname: skill\n---\n");
-    write("skill/evals/evals.json", r#"{"evals": [{"expectations": [{}]}]}"#);
+    write("skill/evals/evals.json", r#"{"arms": [{}], "evals": [{"expectations": [{}]}]}"#);
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");
     write(
         "targets.yaml",

@@ -7,10 +7,11 @@ mod suite_files;
 
 use std::collections::HashMap;
 
-use evalsuite_schema::{Calibration, Suite};
+use evalsuite_schema::arm::{OLD_SKILL, WITH_SKILL, WITHOUT_SKILL};
+use evalsuite_schema::{Calibration, Layout, Suite};
 
 use self::read_suite::ReadSuite;
-use crate::cases::PlacedCase;
+use crate::cases::{PlacedCase, target_skill};
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Roots, Scope};
 use crate::request::{Part, Request};
@@ -65,6 +66,7 @@ impl ReadSuite {
         }
         matrix(&mut suite, request, roots, files, d);
         cross_check::unique_targets(&suite, place, d);
+        target_skill::report_shared_workspace(&suite, cases, place, d);
         let test_count = count_tests(&suite, cases);
         if test_count > MAX_TESTS {
             let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
@@ -102,6 +104,9 @@ fn graders_used(cases: &[PlacedCase]) -> Vec<GraderUse> {
     used
 }
 
+/// The targets that say whether a trial has a skill.
+const ARMS: [&str; 3] = [WITH_SKILL, WITHOUT_SKILL, OLD_SKILL];
+
 /// The matrix named by the request, for a suite whose files have none.
 fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d: &mut Diagnostics) {
     if request.targets.is_empty() {
@@ -113,12 +118,23 @@ fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d:
         d.report(Code::ConflictingKeys, place(), message, "keep `execution.targets`, or the macro's `targets`");
         return;
     }
+    if suite.layout == Layout::Skill
+        && let Some(arm) = request.targets.iter().find(|name| ARMS.contains(&name.as_str()))
+    {
+        let message = format!("the macro lists target `{arm}`, but every trial of this suite has the skill");
+        d.report(
+            Code::InvalidTarget,
+            place(),
+            message,
+            "write `\"arms\": [\"with_skill\", \"without_skill\"]` in evals.json",
+        );
+        return;
+    }
     for name in &request.targets {
         if suite.targets.iter().any(|target| target.name == *name) {
             d.report(Code::InvalidTarget, place(), format!("target `{name}` is listed twice"), "keep one");
         } else {
-            let (name, hooks) = (name.clone(), evalsuite_schema::Hooks::default());
-            suite.targets.push(evalsuite_schema::Target { name, use_target: None, hooks });
+            suite.targets.push(evalsuite_schema::Target::new(name));
         }
     }
 }

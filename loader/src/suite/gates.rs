@@ -2,6 +2,7 @@
 
 use evalsuite_diagnostics::suggest;
 use evalsuite_schema::Target;
+use evalsuite_schema::arm::{REFERENCE_ARMS, WITH_SKILL};
 use evalsuite_schema::gate::{Gate, SliceKey};
 
 use crate::diagnostic::{Code, Diagnostics};
@@ -33,6 +34,17 @@ fn gate(node: &Node, targets: &[Target], d: &mut Diagnostics) -> Option<String> 
     if keys.into_iter().any(|key| *key == SliceKey::Suite) {
         let message = "a gate of a suite is about this suite only".to_owned();
         return invalid(message, "delete `suite`".to_owned(), d);
+    }
+    let is_compared = |name: &str| match gate.compared_target() {
+        Some(other) => name == other,
+        None => REFERENCE_ARMS.contains(&name),
+    };
+    let has =
+        |is_meant: &dyn Fn(&str) -> bool| targets.is_empty() || targets.iter().any(|target| is_meant(&target.name));
+    if gate.measure().is_lift() && !(has(&|name| name == WITH_SKILL) && has(&is_compared)) {
+        let other = gate.compared_target().map_or_else(|| REFERENCE_ARMS.join("` or `"), str::to_owned);
+        let message = format!("`{}` compares target `{WITH_SKILL}` with `{other}`", gate.measure().as_str());
+        return invalid(message, "add both to the targets of the suite".to_owned(), d);
     }
     let named = gate.selected().iter().filter(|(key, _)| *key == SliceKey::Target).map(|(_, name)| name.as_str());
     let is_known = |name: &&str| targets.is_empty() || targets.iter().any(|target| target.name == *name);

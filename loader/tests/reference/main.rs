@@ -16,7 +16,15 @@ const PAGES: &[Page] = &[
         file: "eval-file.md",
         title: "The eval file",
         intro: "`EVAL.yaml` (or `EVAL.yml`, `x.eval.yaml`) contains what the cases of a suite share, and where they are.",
-        tables: &["eval-file", "suite-execution", "trials", "suite-target", "suite-requires", "preprocessor"],
+        tables: &[
+            "eval-file",
+            "suite-execution",
+            "trials",
+            "suite-target",
+            "target-skill",
+            "suite-requires",
+            "preprocessor",
+        ],
     },
     Page {
         file: "case.md",
@@ -50,7 +58,7 @@ const PAGES: &[Page] = &[
         intro: "A directory with `SKILL.md` and `evals/evals.json` is a suite, whose cases are the evals. It is found if the directory \
                 has no other suite file; the macro names the directory, or one of the two files. \
                 [Agent Skills](../runs.md#agent-skills) says what an agent gets, and how the work is graded.",
-        tables: &["skill-evals", "skill-eval", "skill-expectation", "skill"],
+        tables: &["skill-evals", "old-skill", "skill-eval", "skill-expectation", "skill"],
     },
     Page {
         file: "graders.md",

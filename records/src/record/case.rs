@@ -133,6 +133,10 @@ pub struct CaseRecord {
     /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
     #[json(default, skip_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
+    /// Whether the case is there to be compared with: its target is the arm of a suite without a skill, or with an older copy. Its test does
+    /// not fail if the agent does.
+    #[json(default, skip_if = "is_default")]
+    pub reference_arm: bool,
     /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
     #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
@@ -230,7 +234,7 @@ impl CaseRecord {
     }
 
     /// Whether the test of the case fails: it ended in an error, or failed although the baseline of its suite does not
-    /// expect it.
+    /// expect it, and is not of a [reference arm](Self::reference_arm).
     pub fn fails_test(&self) -> bool {
         let is_expected = |baseline: &BaselineResult| {
             matches!(
@@ -240,7 +244,7 @@ impl CaseRecord {
         };
         match self.outcome {
             Status::Passed | Status::Skipped => false,
-            Status::Failed => !self.baseline.as_ref().is_some_and(is_expected),
+            Status::Failed => !self.reference_arm && !self.baseline.as_ref().is_some_and(is_expected),
             Status::Error => true,
         }
     }

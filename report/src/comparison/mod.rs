@@ -38,7 +38,7 @@ pub use self::evidence::ComparisonUnit;
 use self::groups::Groups;
 pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
-pub(crate) use self::pairing::has_same_threshold;
+pub(crate) use self::pairing::{has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
 pub use self::suite::SuiteComparison;
@@ -46,9 +46,9 @@ use self::suite::SuitePairs;
 pub use self::verdict::UnknownTrials;
 
 /// Share of missing pairs above which a comparison says nothing.
-const MOST_MISSING: f64 = 0.1;
+pub(crate) const MOST_MISSING: f64 = 0.1;
 /// Fewest pairs that can show that nothing changed much.
-const FEWEST_PAIRS: usize = 6;
+pub(crate) const FEWEST_PAIRS: usize = 6;
 /// Adjusted p-value below which a difference of judged answers is not chance.
 const SIGNIFICANT: f64 = 0.05;
 

@@ -121,7 +121,7 @@ fn pair<'a>(base: &'a CaseData, run: &'a CaseData) -> Pair<'a> {
 }
 
 /// Whether input and graders are the same.
-pub(super) fn has_same_definition(base: &CaseRecord, run: &CaseRecord) -> bool {
+pub(crate) fn has_same_definition(base: &CaseRecord, run: &CaseRecord) -> bool {
     base.case_digest == run.case_digest
         || base.input_digest == run.input_digest && base.grader_digest == run.grader_digest
 }

@@ -169,6 +169,7 @@ impl<'a> SuitePairs<'a> {
         let unknown = bounds.as_ref().map(|[failed, passed]| UnknownTrials {
             trials: unknown,
             if_failed: failed.verdict,
+            interval_if_failed: failed.interval,
             if_passed: passed.verdict,
         });
         let changes = self.changes(&finding, bounds.as_ref());

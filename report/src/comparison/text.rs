@@ -113,7 +113,7 @@ impl SuiteComparison {
 
     /// Whether errors matter.
     pub(crate) fn unknown_text(&self) -> Option<String> {
-        let UnknownTrials { trials, if_failed, if_passed } = self.unknown?;
+        let UnknownTrials { trials, if_failed, if_passed, .. } = self.unknown?;
         let (trials, they) = (counted(trials, "trial"), if trials == 1 { "it" } else { "they" });
         Some(match self.unknown?.agree() {
             true => format!("{trials}: the verdict is the same whether {they} failed or passed"),

@@ -11,13 +11,15 @@ use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, Slice
 use crate::statistics::mean;
 
 /// Trials that ended in an error, and what the verdict would be without errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UnknownTrials {
     /// Number of trials of both runs that ended in an error and may have passed or failed.
     pub trials: usize,
     /// The verdict if all of them in the run had failed with score 0, and those in the base had passed with score 1.
     pub if_failed: ComparisonVerdict,
+    /// The 95 % interval of the mean difference then.
+    pub interval_if_failed: Option<(f64, f64)>,
     /// The verdict if all of them in the run had passed with score 1, and those in the base had failed with score 0.
     pub if_passed: ComparisonVerdict,
 }

@@ -7,6 +7,7 @@ mod inspect;
 mod junit;
 mod markdown;
 mod otel;
+mod skill_benchmark;
 mod steps;
 mod summary_json;
 mod timeline;
@@ -89,6 +90,7 @@ pub const FORMATS: &[Format] = &[
     summary_json::FORMAT,
     inspect::FORMAT,
     otel::FORMAT,
+    skill_benchmark::FORMAT,
 ];
 
 impl Format {

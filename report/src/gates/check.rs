@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
 use evalsuite_schema::decimal::at_most;
-use evalsuite_schema::gate::{Gate, Measure, SliceKey};
+use evalsuite_schema::gate::{Gate, Measure, SliceKey, WITH_SKILL};
 
 use super::measure::Measured;
 use super::{GateChances, GateReport, GateResult, GateVerdict};
@@ -84,17 +84,24 @@ impl<'a> Checked<'a> {
         let has_wanted = |case: &CaseData, (key, wanted): &(SliceKey, String)| {
             *key == SliceKey::Suite || is_open(case, key) || values_of(key, case).iter().any(|value| value == wanted)
         };
-        let may_be_meant = |case: &&CaseData| gate.selected().iter().all(|one| has_wanted(case, one));
-        let keys = || gate.selected().iter().map(|(key, _)| key).chain(gate.per());
+        let may_be_meant = |case: &&CaseData| selected(gate).all(|one| has_wanted(case, one));
+        let keys = || selected(gate).map(|(key, _)| key).chain(gate.per());
         let cases = self.suites(gate).flat_map(|suite| &suite.cases).filter(may_be_meant);
         let (unknown, cases): (Vec<&CaseData>, Vec<&CaseData>) =
             cases.partition(|case| keys().any(|key| is_open(case, key)));
-        let Some(key) = gate.per() else { return vec![self.result(gate, None, &cases, &unknown)] };
+        // A lift is that of one suite.
+        let key = gate
+            .per()
+            .or_else(|| (gate.measure().is_lift() && is_of_several_suites(&cases)).then_some(&SliceKey::Suite));
+        let Some(key) = key else { return vec![self.result(gate, None, &cases, &unknown)] };
         let mut groups: BTreeMap<String, Vec<&CaseData>> = BTreeMap::new();
         for case in cases {
             for value in values_of(key, case) {
                 groups.entry(format!("{key}:{value}")).or_default().push(case);
             }
+        }
+        if gate.measure().is_lift() {
+            groups.retain(|_, cases| has_arms(cases));
         }
         if groups.is_empty() {
             return vec![self.result(gate, None, &[], &unknown)];
@@ -116,12 +123,12 @@ impl<'a> Checked<'a> {
             cases.iter().copied().partition(|case| is_filtered(case));
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
             selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
-        let measured = Measured::of(gate.measure(), &run);
+        let measured = Measured::of(gate, &run);
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
         let filtered = filtered.len() + unknown.iter().filter(|case| is_filtered(case)).count();
         let unknown = unknown.iter().filter(|case| !is_filtered(case)).count();
         let missing = Missing { skipped: skipped.len(), unknown, filtered };
-        let why = self.broken.clone().or_else(|| self.inconclusive_reason(gate, run.len(), &missing, measured));
+        let why = self.broken.clone().or_else(|| self.inconclusive_reason(gate, run.len(), &missing, &measured));
         let why = why.or_else(|| floor.clone().err());
         let floor = floor.ok();
         let chances = floor.and_then(|floor| GateChances::of(gate, run.len(), floor));
@@ -139,6 +146,7 @@ impl<'a> Checked<'a> {
             limit: floor.map(|floor| floor + gate.limit()),
             floor: floor.filter(|_| gate.is_above_floor()),
             interval: measured.interval,
+            difference: measured.difference,
             chances,
             cases: run.len(),
             verdict,
@@ -165,7 +173,7 @@ impl<'a> Checked<'a> {
     }
 
     /// Why the measured value does not say that a gate is met.
-    fn inconclusive_reason(&self, gate: &Gate, run: usize, missing: &Missing, measured: Measured) -> Option<String> {
+    fn inconclusive_reason(&self, gate: &Gate, run: usize, missing: &Missing, measured: &Measured) -> Option<String> {
         let Missing { skipped, unknown, filtered } = *missing;
         if run == 0 {
             return Some("no case matches".to_owned());
@@ -183,6 +191,9 @@ impl<'a> Checked<'a> {
                 counted(unselected, "case")
             ));
         }
+        if gate.measure().is_lift() {
+            return measured.why.clone();
+        }
         // What is not known can only make a sum larger, and is anywhere among the times.
         let is_unknown = match gate.measure() {
             Measure::Cost | Measure::Time => measured.unknown > 0,
@@ -195,8 +206,7 @@ impl<'a> Checked<'a> {
 
     /// Number of tests that left no record, in the suites and targets that a gate is about.
     fn without_record(&self, gate: &Gate) -> usize {
-        let names =
-            |key: &SliceKey, value: &str| gate.selected().iter().all(|(other, wanted)| other != key || wanted == value);
+        let names = |key: &SliceKey, value: &str| selected(gate).all(|(other, wanted)| other != key || wanted == value);
         let missing = self.suites(gate).map(|suite| {
             let ran: BTreeSet<&str> = suite.cases.iter().map(|case| case.record.test_name.as_str()).collect();
             let tests = suite.record.iter().flat_map(|record| &record.tests);
@@ -208,6 +218,20 @@ impl<'a> Checked<'a> {
         });
         missing.sum()
     }
+}
+
+/// The values that the cases of a gate must have. The target that a lift is compared with is not one of them.
+fn selected(gate: &Gate) -> impl Iterator<Item = &(SliceKey, String)> {
+    gate.selected().iter().filter(|(key, _)| *key != SliceKey::Target || !gate.measure().is_lift())
+}
+
+fn is_of_several_suites(cases: &[&CaseData]) -> bool {
+    cases.iter().any(|case| case.record.suite != cases[0].record.suite)
+}
+
+/// Whether a skill is compared with something in these cases.
+fn has_arms(cases: &[&CaseData]) -> bool {
+    cases.iter().any(|case| case.record.target == WITH_SKILL)
 }
 
 /// Numbers of cases without a result.

@@ -3,30 +3,46 @@
 use evalsuite_records::record::{Status, TrialSummary};
 use evalsuite_records::statistics::bounded_interval;
 use evalsuite_records::sums::sum;
-use evalsuite_schema::gate::Measure;
+use evalsuite_schema::arm::REFERENCE_ARMS;
+use evalsuite_schema::decimal::at_most;
+use evalsuite_schema::gate::{Gate, Measure, WITH_SKILL};
 
+use crate::comparison::{FEWEST_PAIRS, MOST_MISSING};
+use crate::lift::{LiftOf, lift_of};
 use crate::run_data::CaseData;
 use crate::statistics::{mean, wilson_interval};
 
 /// A measured value.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measured {
     pub(super) value: Option<f64>,
     /// Cases, or trials, that should be in the value and are not.
     pub(super) unknown: usize,
     /// Share of them, 0 to 1.
     pub(super) missing: f64,
-    /// The 95 % interval of a rate or score.
+    /// The 95 % interval of a rate, a score or a lift.
     pub(super) interval: Option<(f64, f64)>,
+    /// The mean difference, of a lift.
+    pub(super) difference: Option<f64>,
+    /// Why a lift says nothing.
+    pub(super) why: Option<String>,
 }
 
 impl Measured {
     fn new(value: Option<f64>, unknown: usize, all: usize) -> Self {
-        Self { value, unknown, missing: unknown as f64 / all.max(1) as f64, interval: None }
+        Self {
+            value,
+            unknown,
+            missing: unknown as f64 / all.max(1) as f64,
+            interval: None,
+            difference: None,
+            why: None,
+        }
     }
 
     /// Measures cases that were not skipped.
-    pub(super) fn of(measure: Measure, cases: &[&CaseData]) -> Self {
+    pub(super) fn of(gate: &Gate, cases: &[&CaseData]) -> Self {
+        let measure = gate.measure();
         let trials = || {
             cases
                 .iter()
@@ -67,6 +83,40 @@ impl Measured {
                 };
                 Self::new(value, trials().count() - seconds.len(), trials().count())
             }
+            Measure::Lift => Self::lift(gate, cases, LiftOf::PassRate),
+            Measure::ScoreLift => Self::lift(gate, cases, LiftOf::Score),
+        }
+    }
+
+    /// What counts is the lower end of the interval, and that is known only if no trial that ended in an error could lower it.
+    fn lift(gate: &Gate, cases: &[&CaseData], of: LiftOf) -> Self {
+        let has = |arm: &&str| cases.iter().any(|case| case.record.target == **arm);
+        let reference = gate.compared_target().or(REFERENCE_ARMS.into_iter().find(|arm| has(arm)));
+        let (Some(reference), true) = (reference, has(&WITH_SKILL)) else {
+            let why = format!("no case ran as target `{WITH_SKILL}` and as `{}`", REFERENCE_ARMS.join("` or `"));
+            return Self { why: Some(why), ..Self::new(None, 0, cases.len()) };
+        };
+        let lift = lift_of(cases, reference, of);
+        let (pairs, missing) = (lift.pairs, lift.missing);
+        let lower = lift.interval.map(|(lower, _)| lower);
+        let holds = |lower: Option<f64>| lower.is_some_and(|lower| gate.holds(lower, 0.0));
+        let why = if pairs < FEWEST_PAIRS {
+            let cases = if pairs == 1 { "case has" } else { "cases have" };
+            Some(format!("{pairs} {cases} a result as `{WITH_SKILL}` and as `{reference}`; {FEWEST_PAIRS} are needed"))
+        } else if !at_most(missing as f64 / (pairs + missing) as f64, MOST_MISSING) {
+            Some(format!("{missing} of {} cases have no result in one of the arms", pairs + missing))
+        } else if holds(lower) && !holds(lift.sure_lower()) {
+            Some("it depends on trials that ended in an error".to_owned())
+        } else {
+            None
+        };
+        // With so few results, a lift that is not shown is not missed either.
+        let value = lower.filter(|_| why.is_none() || holds(lower));
+        Self {
+            interval: lift.interval,
+            difference: Some(lift.difference),
+            why,
+            ..Self::new(value, missing, pairs + missing)
         }
     }
 }

@@ -48,8 +48,11 @@ pub struct GateResult {
     /// The floor in the limit, of a gate such as `pass_rate >= floor + 20%`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
-    /// The 95 % interval of a pass rate (Wilson's) or a score; `None` of other measures.
+    /// The 95 % interval of a pass rate (Wilson's), a score or a lift; `None` of other measures.
     pub interval: Option<(f64, f64)>,
+    /// Of a lift, whose `value` is the lower end of `interval`: the mean difference of the cases with the skill and without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
     /// How often a gate on the pass rate is wrong about an agent near the limit.
     pub chances: Option<GateChances>,
     /// Number of cases, without skipped ones.
@@ -147,6 +150,9 @@ impl fmt::Display for GateResult {
         write!(f, "  {}", counted(self.cases, "case"))?;
         if let Some(floor) = self.floor {
             write!(f, "  floor {floor:.3}")?;
+        }
+        if let (Some(difference), Some((lower, upper))) = (self.difference, self.interval) {
+            write!(f, "  difference {difference:+.2}, {lower:+.2} to {upper:+.2}")?;
         }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
     }

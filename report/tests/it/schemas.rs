@@ -129,6 +129,7 @@ fn a_schema_has_the_fields_of_the_types_that_are_written() {
         ("calibrate", "CalibrationRecord"),
         ("gate", "GateReport"),
         ("health", "Health"),
+        ("lift", "RunLifts"),
     ] {
         let schema = strict(name);
         let definitions = schema["definitions"].as_object().expect("definitions");

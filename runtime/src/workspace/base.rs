@@ -87,7 +87,7 @@ pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location
 }
 
 /// Copies a file or directory to its place in the workspace.
-fn copy(copy: &WorkspaceCopy, workspace: &Path, location: &SuiteLocation) -> io::Result<()> {
+pub(crate) fn copy(copy: &WorkspaceCopy, workspace: &Path, location: &SuiteLocation) -> io::Result<()> {
     let source = location.resolve(&copy.from);
     let source = source.canonicalize().map_err(|error| error_at(&source, &error))?;
     let target = workspace.join(&copy.to);

@@ -7,6 +7,7 @@ pub(crate) mod git;
 pub(crate) mod replayable_changes;
 pub(crate) mod repos;
 pub(crate) mod reset;
+pub(crate) mod skills;
 pub(crate) mod snapshot;
 pub(crate) mod tree_walk;
 pub(crate) mod value_placeholders;
@@ -17,6 +18,7 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage};
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
 pub(crate) use crate::workspace::reset::{git_reset, restore};
+pub(crate) use crate::workspace::skills::replace_skills;
 
 /// The reason of a case whose workspace cannot be made.
 pub(crate) fn workspace_error(error: &std::io::Error) -> Reason {

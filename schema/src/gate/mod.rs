@@ -3,6 +3,8 @@
 mod measure;
 mod parse;
 mod slice_key;
+#[cfg(test)]
+mod tests;
 
 pub use self::measure::Measure;
 pub use self::parse::GateError;
@@ -10,13 +12,16 @@ pub use self::slice_key::SliceKey;
 
 use crate::decimal::{at_least, at_most};
 
+/// The target whose trials have a skill: what a lift compares with another target.
+pub const WITH_SKILL: &str = "with_skill";
+
 /// A threshold that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
 ///
 /// | part | is |
 /// |---|---|
 /// | `KEY:VALUE` | only cases with this value: `suite:`, `target:`, `bucket:`, `tag:`, `metadata.KEY:`; values with blanks in `"` |
-/// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, see [`Measure`] |
-/// | `OP` | `>=` or `>` for rates and scores, `<=` or `<` for cost and time |
+/// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, `lift`, `lift(score)`, see [`Measure`] |
+/// | `OP` | `>=` or `>` for rates, scores and lifts, `<=` or `<` for cost and time |
 /// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min`; of a pass rate also `floor` and `floor + 20%` |
 /// | `per KEY` | every value of the key has to meet the gate |
 ///
@@ -55,6 +60,13 @@ impl Gate {
     /// The values that its cases must have.
     pub fn selected(&self) -> &[(SliceKey, String)] {
         &self.selected
+    }
+
+    /// The target that a lift is compared with, if the gate names it: `target:old_skill lift >= 0`.
+    pub fn compared_target(&self) -> Option<&str> {
+        let is_lift = self.measure.is_lift();
+        let mut targets = self.selected.iter().filter(|(key, _)| is_lift && *key == SliceKey::Target);
+        targets.next().map(|(_, name)| name.as_str())
     }
 
     /// What it measures.

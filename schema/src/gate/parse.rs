@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Gate, Measure, Operator, SliceKey};
+use super::{Gate, Measure, Operator, SliceKey, WITH_SKILL};
 use evalsuite_diagnostics::suggest::{did_you_mean, listed};
 
 /// Why a text is not a gate. It shows the text with the place marked.
@@ -87,6 +87,7 @@ impl Reader<'_> {
                 None => break self.measure(&token)?,
             }
         };
+        self.check_compared_target(&selected, measure)?;
         let token = self.next("an operator", operators(measure))?;
         let operator = match (token.text.as_str(), measure.is_share()) {
             (">=", true) => Operator::AtLeast,
@@ -107,7 +108,13 @@ impl Reader<'_> {
             None => None,
             Some(token) if token.text == "per" => {
                 let token = self.next("a key", &listed(&SliceKey::NAMES))?;
-                Some(self.key(&token.text, &token)?)
+                let key = self.key(&token.text, &token)?;
+                if measure.is_lift() && key == SliceKey::Target {
+                    let message = format!("`{}` compares targets, and has none of its own", measure.as_str());
+                    let help = "name the target that it compares with before it, such as `target:old_skill`";
+                    return Err(self.error(&token, message, help.to_owned()));
+                }
+                Some(key)
             }
             Some(token) => {
                 let help = "after the number, only `per KEY` can follow".to_owned();
@@ -118,6 +125,21 @@ impl Reader<'_> {
             return Err(self.error(&token, format!("unexpected `{}`", token.text), String::new()));
         }
         Ok(Gate { text: self.gate.to_owned(), selected, measure, operator, limit, is_above_floor, per })
+    }
+
+    /// A lift is compared with the target that it names.
+    fn check_compared_target(&self, selected: &[(SliceKey, String)], measure: Measure) -> Result<(), GateError> {
+        let mut targets = selected.iter().filter(|(key, _)| *key == SliceKey::Target).map(|(_, name)| name.as_str());
+        let (first, second) = (targets.next(), targets.next());
+        let message = match (measure.is_lift(), first, second) {
+            (true, Some(WITH_SKILL), _) => {
+                format!("`{}` compares `{WITH_SKILL}` with another target", measure.as_str())
+            }
+            (true, Some(_), Some(_)) => format!("`{}` compares with one target", measure.as_str()),
+            _ => return Ok(()),
+        };
+        let (gate, help) = (self.gate.to_owned(), "write `target:without_skill` or `target:old_skill`".to_owned());
+        Err(GateError { gate, before: 0, length: 1, message, help })
     }
 
     /// What is added to the floor: `rest` follows its name without a blank.
@@ -156,12 +178,14 @@ impl Reader<'_> {
             (text.strip_prefix('$').unwrap_or(text), 1.0)
         };
         let help = match measure {
+            _ if measure.is_lift() => "a number from -1 to 1, or a percentage such as `5%`",
             _ if measure.is_share() => "a number from 0 to 1, or a percentage such as `90%`",
             _ if measure.is_time() => "a number of seconds, or one with a unit, such as `500ms`, `60s`, `5min`, `1h`",
             _ => "US dollars, such as `2.50` or `$2.50`",
         };
         let value = number.parse::<f64>().ok().map(|number| number * factor);
-        let is_valid = |value: &f64| value.is_finite() && *value >= 0.0 && (!measure.is_share() || *value <= 1.0);
+        let least = if measure.is_lift() { -1.0 } else { 0.0 };
+        let is_valid = |value: &f64| value.is_finite() && *value >= least && (!measure.is_share() || *value <= 1.0);
         value.filter(is_valid).ok_or_else(|| {
             self.error(token, format!("`{text}` is not a valid limit of `{}`", measure.as_str()), help.to_owned())
         })
@@ -183,6 +207,10 @@ impl Reader<'_> {
     }
 
     fn measure(&self, token: &Token) -> Result<Measure, GateError> {
+        if token.text == "lower(lift)" {
+            let message = "`lift` is already the lower end of its interval".to_owned();
+            return Err(self.error(token, message, "write `lift`".to_owned()));
+        }
         let found = Measure::ALL.into_iter().find(|measure| measure.as_str() == token.text);
         found.ok_or_else(|| {
             let help = did_you_mean(&token.text, Measure::ALL.map(Measure::as_str)).unwrap_or_else(measures);
@@ -236,116 +264,5 @@ fn tokens(gate: &str) -> Result<Vec<Token>, GateError> {
             let (message, help) = ("`\"` is not closed".to_owned(), String::new());
             Err(GateError { gate: gate.to_owned(), before, length: 1, message, help })
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(text: &str) -> Gate {
-        text.parse().unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    fn error(text: &str) -> String {
-        text.parse::<Gate>().expect_err(text).to_string()
-    }
-
-    #[test]
-    fn a_gate_has_cases_a_measure_a_limit_and_groups() {
-        let gate = parsed("suite:shop metadata.language:\"pt br\" lower(pass_rate)>=85% per bucket");
-        let expected =
-            [(SliceKey::Suite, "shop".to_owned()), (SliceKey::Metadata("language".into()), "pt br".to_owned())];
-        assert_eq!(gate.selected, expected);
-        assert_eq!((gate.measure, gate.operator, gate.limit), (Measure::LowerPassRate, Operator::AtLeast, 0.85));
-        assert_eq!(gate.per, Some(SliceKey::Bucket));
-    }
-
-    #[test]
-    fn a_gate_of_a_suite_is_about_its_cases_only() {
-        let gate = parsed("score > 0.8 per bucket").of_suite("Card agent");
-        assert_eq!(gate.to_string(), "suite:\"Card agent\" score > 0.8 per bucket");
-        assert_eq!(parsed(&gate.to_string()), gate);
-        assert_eq!(parsed("score > 0.8").of_suite("shop").to_string(), "suite:shop score > 0.8");
-    }
-
-    #[test]
-    fn limits_have_the_units_of_their_measures() {
-        let limits = [
-            ("score > 0.8", 0.8),
-            ("cost <= $2.50", 2.5),
-            ("cost < 3", 3.0),
-            ("time <= 5min", 300.0),
-            ("p95(time) <= 500ms", 0.5),
-            ("p50(time) <= 60s", 60.0),
-            ("time <= 1h", 3600.0),
-            ("time <= 90", 90.0),
-        ];
-        for (text, limit) in limits {
-            assert_eq!(parsed(text).limit, limit, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_pass_rate_can_be_compared_with_the_floor() {
-        for (text, limit) in [
-            ("pass_rate >= floor + 20%", 0.2),
-            ("pass_rate>=floor+20%", 0.2),
-            ("lower(pass_rate) > floor", 0.0),
-            ("pass_rate >= floor +0.1 per bucket", 0.1),
-        ] {
-            let gate = parsed(text);
-            assert_eq!((gate.limit, gate.is_above_floor), (limit, true), "{text}");
-            assert_eq!(parsed(&gate.to_string()), gate);
-        }
-        assert!(!parsed("pass_rate >= 0.2").is_above_floor);
-        for (text, message) in [
-            ("score >= floor", "`score` cannot have `floor`, which is a pass rate"),
-            ("pass_rate >= floor +", "expected a number"),
-            ("pass_rate >= floor + 120%", "`120%` is not a valid limit"),
-            ("pass_rate >= floors", "unexpected `floors`"),
-        ] {
-            assert!(error(text).starts_with(message), "{text}: {}", error(text));
-        }
-    }
-
-    #[test]
-    fn mistakes_are_shown_where_they_are() {
-        let expected = [
-            (
-                "suite:shop pas_rate >= 0.9",
-                "unknown measure `pas_rate`\n  | suite:shop pas_rate >= 0.9\n  |            ^^^^^^^^\n  = help: did you mean `pass_rate`?",
-            ),
-            (
-                "pass_rate <= 0.9",
-                "`pass_rate` cannot have `<=`\n  | pass_rate <= 0.9\n  |           ^^\n  = help: use `>=` or `>`",
-            ),
-            ("cost >= 2", "`cost` cannot have `>=`\n  | cost >= 2\n  |      ^^\n  = help: use `<=` or `<`"),
-            (
-                "pass_rate >= 90",
-                "`90` is not a valid limit of `pass_rate`\n  | pass_rate >= 90\n  |              ^^\n  = help: a number from 0 to 1, or a percentage such as `90%`",
-            ),
-            (
-                "bukket:x score > 0",
-                "unknown key `bukket`\n  | bukket:x score > 0\n  | ^^^^^^^^\n  = help: did you mean `bucket`?",
-            ),
-            (
-                "suite:shop",
-                "expected a measure\n  | suite:shop\n  |           ^\n  = help: known: `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)` and `p95(time)`",
-            ),
-            ("score", "expected an operator\n  | score\n  |      ^\n  = help: use `>=` or `>`"),
-            ("score >=", "expected a number\n  | score >=\n  |         ^\n  = help: such as `0.9`"),
-            (
-                "score >= 0.9 by bucket",
-                "unexpected `by`\n  | score >= 0.9 by bucket\n  |              ^^\n  = help: after the number, only `per KEY` can follow",
-            ),
-            ("suite: score >= 0.9", "`suite:` has no value\n  | suite: score >= 0.9\n  | ^^^^^^"),
-            ("suite:\"a score >= 1", "`\"` is not closed\n  | suite:\"a score >= 1\n  |       ^"),
-        ];
-        for (text, message) in expected {
-            assert_eq!(error(text), message, "{text}");
-        }
-        assert_eq!("é:x".parse::<Gate>().unwrap_err().column(), 1);
-        assert_eq!("suite:ü x".parse::<Gate>().unwrap_err().column(), 9);
     }
 }

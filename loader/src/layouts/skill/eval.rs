@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{Criterion, GraderConfig, LlmGrader, Rubrics, SkillTrigger};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{
-    Case, Grader, Input, Message, Role, SkillEval, SkillExpectation, Value, Workspace, WorkspaceCopy,
+    Case, Grader, Input, Message, Role, SkillEval, SkillExpectation, Trials, Value, Workspace, WorkspaceCopy,
 };
 
 use super::SkillCases;
@@ -87,7 +87,12 @@ pub(super) fn read(node: &Node, shared: &SkillCases, scope: Scope<'_>, d: &mut D
             case.metadata.insert(key.to_owned(), value);
         }
     }
-    let copies = std::iter::once(shared.copy.clone()).chain(files).collect();
+    case.trials = Trials::new(shared.trials);
+    // Whether the skill is used can only be seen where it is.
+    if spans.should_trigger.is_some() {
+        case.targets.clone_from(&shared.with_skill);
+    }
+    let copies = shared.copies.iter().cloned().chain(files).collect();
     case.workspace = Some(Workspace { copies, ..Workspace::default() });
     let id_span = id_entry.map_or(node.span, |entry| entry.value.span);
     Some(CheckedCase {

@@ -5,12 +5,14 @@ use std::path::Path;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Object, SkillEvals};
 
+use super::arms::{self, Arm};
+use crate::cases::target_skill;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::read;
-use crate::read::node::{Data, Node};
+use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
 /// What the file says.
@@ -20,6 +22,12 @@ pub(super) struct EvalsFile {
     pub(super) version: Option<String>,
     pub(super) metadata: Object,
     pub(super) canary: Option<String>,
+    pub(super) arms: Vec<Arm>,
+    /// The directories of the workspace that the skill is put into.
+    pub(super) directories: Vec<String>,
+    pub(super) trials: u32,
+    /// The gates, as far as they can be read without the arms.
+    pub(super) gates: Option<Entry>,
     /// The evals.
     pub(super) nodes: Vec<Node>,
 }
@@ -35,6 +43,9 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
         Some((name, entry.value.span))
     });
     let canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
+    let arms = fields.get("arms").map(|entry| arms::read(entry, scope, d)).unwrap_or_default();
+    let directories = fields.get("skill_directories").map(|entry| target_skill::directories(entry, d));
+    let gates = fields.get("gates").cloned();
     let written: SkillEvals = fields.parts(scope, d).into_value_of_rest()?;
     let evals = fields.require("evals", d);
     let key = evals.filter(|entry| fields::list(&entry.value, "`evals`", d).is_some()).map(|entry| entry.key_span);
@@ -48,5 +59,24 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
         Some((_, Data::Sequence(nodes))) => nodes,
         _ => Vec::new(),
     };
-    Some(EvalsFile { skill_name, version: written.version, metadata: written.metadata, canary, nodes })
+    let SkillEvals { version, metadata, trials, .. } = written;
+    let directories = directories.unwrap_or_else(target_skill::usual_directories);
+    Some(EvalsFile { skill_name, version, metadata, canary, arms, directories, trials, gates, nodes })
+}
+
+impl Default for EvalsFile {
+    /// A file that could not be read.
+    fn default() -> Self {
+        Self {
+            skill_name: None,
+            version: None,
+            metadata: Object::default(),
+            canary: None,
+            arms: Vec::new(),
+            directories: target_skill::usual_directories(),
+            trials: 1,
+            gates: None,
+            nodes: Vec::new(),
+        }
+    }
 }

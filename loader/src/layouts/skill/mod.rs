@@ -1,5 +1,8 @@
 //! An Agent Skill: `SKILL.md`, with its cases in `evals/evals.json`.
 
+mod arms;
+#[cfg(test)]
+mod arms_tests;
 mod eval;
 mod evals_file;
 mod skill_file;
@@ -9,21 +12,17 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
+use evalsuite_schema::arm::WITHOUT_SKILL;
 use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WorkspaceCopy};
 
 use super::{Outline, SuiteEntry, new_suite};
-use crate::cases::{CaseFiles, ReadCases, by_id};
+use crate::cases::{CaseFiles, ReadCases, by_id, target_skill};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::read::node::Node;
 use crate::source::Span;
-
-/// Where agents look for skills in their working directory.
-const SKILLS: &str = ".agents/skills";
-
-/// The directory of the evals, which the agent does not get.
-const EVALS: &str = "evals";
+use crate::suite::gates;
 
 pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let root = &scope.roots.suite_root;
@@ -44,22 +43,26 @@ pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics)
     suite.kind = SuiteKind::Capability;
     suite.description = skill.description;
     suite.license = skill.license;
-    let copy = WorkspaceCopy {
-        from: PathRef::found(".", scope.roots.compiled(root)),
-        to: format!("{SKILLS}/{name}"),
-        without: without(root == &scope.request.package_root),
+    let evals = evals.unwrap_or_default();
+    suite.version = evals.version;
+    suite.canary = evals.canary;
+    let skill = PathRef::found(".", scope.roots.compiled(root));
+    suite.targets = arms::targets(&evals.arms, (&name, &skill), &evals.directories, scope, d);
+    suite.gates = evals.gates.map(|gates| gates::read(&gates, &suite.targets, d)).unwrap_or_default();
+    let copies = match evals.arms.is_empty() {
+        true => target_skill::copies(
+            &skill,
+            &name,
+            &evals.directories,
+            &target_skill::without(root == &scope.request.package_root),
+        ),
+        false => Vec::new(),
     };
-    let (nodes, metadata);
-    (nodes, metadata, suite.version, suite.canary) =
-        evals.map_or_else(Default::default, |evals| (evals.nodes, evals.metadata, evals.version, evals.canary));
-    let cases = Box::new(SkillCases { nodes, skill: name, copy, metadata });
+    let with_skill = suite.targets.iter().filter(|target| target.name != WITHOUT_SKILL);
+    let with_skill = with_skill.map(|target| target.name.clone()).collect();
+    let (nodes, metadata, trials) = (evals.nodes, evals.metadata, evals.trials);
+    let cases = Box::new(SkillCases { nodes, skill: name, copies, with_skill, metadata, trials });
     Some(Outline { suite: Some(suite), cases, watched: Vec::new(), place })
-}
-
-/// What the agent does not get of the directory: the evals and, where it is the package too, what cargo and evalsuite write into it.
-fn without(is_package: bool) -> Vec<String> {
-    let names: &[&str] = if is_package { &[EVALS, "target", ".evalsuite"] } else { &[EVALS] };
-    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// Whether a file of the skill can be read. Anything else is reported.
@@ -83,9 +86,12 @@ struct SkillCases {
     nodes: Vec<Node>,
     /// Name of the skill.
     skill: String,
-    /// The skill itself, in the workspace.
-    copy: WorkspaceCopy,
+    /// The skill itself in the workspace, if all trials have it.
+    copies: Vec<WorkspaceCopy>,
+    /// The targets whose trials have the skill or an older copy; without arms, there are none.
+    with_skill: Vec<String>,
     metadata: Object,
+    trials: u32,
 }
 
 impl CaseFiles for SkillCases {

@@ -39,6 +39,15 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> SkillF
     front_matter(path, scope, d).and_then(|root| of_front_matter(&root, scope, d)).unwrap_or_default()
 }
 
+/// The name in a front matter of which nothing else is checked; `None` if a problem was reported.
+pub(super) fn read_name(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<String> {
+    let root = front_matter(path, scope, d)?;
+    match root.entry("name").and_then(|entry| entry.value.as_str()) {
+        Some(name) => Some(name.trim().to_owned()),
+        None => fields::reject(Code::MissingKey, root.span, "the front matter has no `name`", "write `name: …`", d),
+    }
+}
+
 fn of_front_matter(root: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SkillFile> {
     let mut fields = Fields::of_root(root, Skill::TABLE, "write `name: …` and `description: …`", d)?.at_top();
     let name = fields.require("name", d).and_then(|entry| name(&entry.value, scope, d));

@@ -50,7 +50,8 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
 /// Adds what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
 pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
     record.baseline = None;
-    if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error {
+    // The test of a reference arm does not fail.
+    if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error || record.reference_arm {
         return;
     }
     let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
@@ -152,7 +153,7 @@ fn add_statistics(plan: &Plan<'_>, trials: &[TrialRecord], record: &mut CaseReco
     record.tolerated_errors = plan.case.trials.errors;
     record.correlated = plan.case.trials.correlated;
     record.stops_early =
-        plan.planned > 1 && !plan.settings.run_all && matches!(plan.standard.rule, Rule::Any | Rule::Every);
+        plan.planned > 1 && !plan.runs_all_trials() && matches!(plan.standard.rule, Rule::Any | Rule::Every);
     record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));
     record.pass_hat_k = by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| is_complete));
     record.mean = summary.map(|summary| summary.mean);

@@ -87,7 +87,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         variables.extend(plan.judges().variables());
     }
     let CaseStandard { rule, threshold, .. } = plan.standard;
-    let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
+    let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.runs_all_trials()]);
     conditions.settings = sha256(settings.to_string());
     if requirements::compares_with_baseline(&plan.case) {
         conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());

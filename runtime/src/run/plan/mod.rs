@@ -188,6 +188,7 @@ impl Plan<'_> {
         record.runner_attempt = self.settings.runner.attempt;
         record.requested_by = self.requested_by.map(str::to_owned);
         record.threshold = self.standard.threshold;
+        record.reference_arm = self.data.is_reference_arm(&self.target);
         record
     }
 
@@ -206,6 +207,11 @@ impl Plan<'_> {
         self.entry.tags.iter().map(|tag| (*tag).to_owned()).collect()
     }
 
+    /// Whether all planned trials run: also those that can no longer change the verdict, where targets are compared.
+    pub(crate) fn runs_all_trials(&self) -> bool {
+        self.settings.run_all || self.data.has_arms()
+    }
+
     /// Number of trials of the suite that may run in parallel, if there is a limit.
     pub(crate) fn workers(&self) -> Option<u32> {
         self.settings.workers.or(self.data.workers)
@@ -213,7 +219,7 @@ impl Plan<'_> {
 
     /// The hooks of the case's target.
     pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
-        self.data.targets.iter().find(|target| target.name == self.target).map(|target| &target.hooks)
+        self.data.target(&self.target).map(|target| &target.hooks)
     }
 
     /// A call of a hook: around the trials of a case, or, without one, around all cases of the suite or of the target.

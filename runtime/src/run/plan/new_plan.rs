@@ -36,20 +36,26 @@ impl<'a> Plan<'a> {
     ) -> Result<Self, CaseError> {
         let suite = evals.suite();
         let data = decode_suite(suite)?;
-        let case = decode_case(entry)?;
+        let mut case = decode_case(entry)?;
         if let Some(selected) = &settings.targets {
             check_targets(selected, evals, &data)?;
         }
         let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::unusable)?;
 
+        let digests = entry.json.digests().unwrap_or_else(|| CaseDigests::of(&case));
+        // A skill is put into a workspace, and the other targets work in the same one without it.
+        if data.targets.iter().any(|target| !target.skill.is_empty()) {
+            case.workspace.get_or_insert_default();
+        }
         let target = target(entry, &case, settings)?;
         let agent = ChosenAgent::of(&target, evals, &data, settings, &places);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
-        let of_target = data.targets.iter().find(|other| other.name == target).map(|target| &target.hooks);
+        let of_target = data.target(&target);
         let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places)
             .with_acp(agent.command().and_then(|agent| agent.acp.as_deref()))
-            .with_target_hooks(of_target, &places);
+            .with_target_hooks(of_target.map(|target| &target.hooks), &places)
+            .with_target_skill(of_target.map(|target| target.skill.as_slice()).unwrap_or_default(), &places);
 
         let case_key = case_key(suite.name, &target, entry.id);
         // The test that runs a case: the test program and the test's path in it.
@@ -78,7 +84,7 @@ impl<'a> Plan<'a> {
             planned: planned.max(1),
             agent_name: suite.agent_name.map_or_else(|| agent.name(), str::to_owned),
             input_digest: seen.digest(),
-            digests: entry.json.digests().unwrap_or_else(|| CaseDigests::of(&case)),
+            digests,
             directory: case_directory.attempt(settings.runner.attempt),
             dependencies: Arc::default(),
             reuses_dependencies: true,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::io;
 use std::path::PathBuf;
 
 use evalsuite_diagnostics::{Code, Position};
@@ -92,8 +93,18 @@ impl<'a> Prepared<'a> {
             WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
             WorkspaceBase::Shared { .. } => Ok(()),
         };
-        made.map_err(|error| workspace_error(&error))?;
+        made.and_then(|()| self.put_skill()).map_err(|error| workspace_error(&error))?;
         self.check_health()
+    }
+
+    /// Puts the skill of the target into the workspace, and removes those of other targets. A shared workspace has none.
+    fn put_skill(&self) -> io::Result<()> {
+        let TrialAttempt { plan, base, workspace, .. } = self.trial;
+        if matches!(base, WorkspaceBase::Shared { .. }) {
+            return Ok(());
+        }
+        let skill = plan.data.target(&plan.target).map(|target| target.skill.as_slice()).unwrap_or_default();
+        workspace::replace_skills(&plan.data.skill_places(), skill, workspace, &plan.places)
     }
 
     fn check_health(&self) -> Result<(), EarlyEnd> {

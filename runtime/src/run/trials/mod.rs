@@ -27,7 +27,7 @@ pub(crate) fn run_trials<'a>(
     let stop = StopRule {
         standard: plan.standard,
         planned: plan.planned,
-        run_all: plan.settings.run_all,
+        run_all: plan.runs_all_trials(),
         ends_with_error: false,
         cost_limit_usd: plan.case.trials.cost_limit_usd,
     };

@@ -230,6 +230,12 @@ impl AgentInput {
         self
     }
 
+    /// The same with the skill of the target.
+    pub(crate) fn with_target_skill(mut self, skill: &[WorkspaceCopy], location: &SuiteLocation) -> Self {
+        skill.iter().for_each(|copy| add_copy(copy, location, &mut self.workspace));
+        self
+    }
+
     /// Whether both ask the agent the same, by whatever command: an answer to one can be graded as an answer to the other.
     pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
         let question = |seen: &Self| Self { command: None, ..seen.clone() };

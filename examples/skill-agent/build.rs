@@ -1,0 +1,5 @@
+//! Lets cargo notice added, renamed and removed evals.
+
+fn main() {
+    evalsuite_build::track("skills");
+}
