@@ -31,6 +31,13 @@ pub(crate) fn read_of_target(fields: &mut Fields<'_>, parts: &mut Parts, scope: 
     }
 }
 
+/// Reads `mcp` of an agent that gets its servers in a message.
+pub(crate) fn read_of_session(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    if let Some(entry) = fields.get("mcp") {
+        parts.make("mcp", mcp(entry, scope, d));
+    }
+}
+
 fn mcp(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Mcp> {
     let mut fields = Fields::new(&entry.value, Mcp::TABLE, d)?;
     let mut parts = fields.parts(scope, d);

@@ -8,7 +8,7 @@ use super::without_effect;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, settings};
+use crate::fields::{Fields, mcp, settings};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
 
@@ -17,6 +17,7 @@ pub(super) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     let mut parts = fields.parts(scope, d);
     parts.make("command", fields.require("command", d).and_then(|entry| command(&entry.value, d)));
     read_process(&mut fields, &mut parts, scope, d);
+    mcp::read_of_session(&mut fields, &mut parts, scope, d);
     if let Some(entry) = fields.get("permissions") {
         parts.make("permissions", permissions(entry, scope, d));
     }

@@ -11,9 +11,9 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::{Fields, mcp};
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
+use crate::fields::{Fields, mcp};
 use crate::keys::{Status, placeholder};
 use crate::read::node::Node;
 use crate::request::Request;

@@ -30,6 +30,11 @@ impl McpSession {
         match *self {}
     }
 
+    #[cfg(feature = "acp")]
+    pub(crate) fn session_servers(&self) -> evalsuite_schema::Value {
+        match *self {}
+    }
+
     pub(crate) fn add_to(&self, _: &mut Command) {
         match *self {}
     }

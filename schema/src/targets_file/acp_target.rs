@@ -4,7 +4,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 use crate::targets_file::{CliTarget, HealthCheck, TargetEntry};
-use crate::{PathRef, Sealing, is_default};
+use crate::{Mcp, PathRef, Sealing, is_default};
 
 /// An agent that speaks the Agent Client Protocol over its standard input and output.
 #[skip_empty]
@@ -40,6 +40,9 @@ pub struct AcpTarget {
     #[key(flatten)]
     #[json(default, skip_if = "is_default")]
     pub sealing: Sealing,
+    /// MCP servers of the session, with their calls recorded, replayed, or made to fail.
+    #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
+    pub mcp: Option<Mcp>,
     /// Added to the environment of the agent.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     pub env: Vec<(String, String)>,
@@ -56,7 +59,7 @@ impl AcpTarget {
             files_format: "{path}".to_owned(),
             healthcheck: self.healthcheck.clone(),
             sealing: self.sealing.clone(),
-            mcp: None,
+            mcp: self.mcp.clone(),
             env: self.env.clone(),
             output: None,
             keep_temp_files: false,

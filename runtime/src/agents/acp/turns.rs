@@ -15,6 +15,7 @@ use crate::agents::acp::session_files::SessionFiles;
 use crate::agents::acp::stop_reason::{Ending, usage};
 use crate::agents::command::command_call::{CommandCall, CommandFailure, with_stderr_text, write_captured};
 use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::mcp::McpSession;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::process::{Captured, TERMINATION_GRACE};
@@ -108,8 +109,7 @@ impl Session {
     /// Sends the prompt, after the session is made. Returns the result of the prompt.
     fn ask(&mut self, ask: &CommandCall<'_>, target: &AcpTarget, prompt: &AcpPrompt) -> Result<Value, Unanswered> {
         if self.id.is_none() {
-            // The MCP servers of a session are started by the agent.
-            let servers = json!([]);
+            let servers = ask.mcp.map_or_else(|| json!([]), McpSession::session_servers);
             self.open(&ask.cwd.to_string_lossy(), target.authenticate.as_deref(), servers)?;
         }
         let blocks = prompt.blocks(&self.prompt_capabilities);

@@ -28,7 +28,7 @@ use crate::record::mcp::session_file::{CONFIG, SESSION};
 use crate::record::mcp::{CLAIMS, McpRecording, McpSessionFile, RECORDING, TRACES};
 use crate::workspace::value_placeholders::Placeholders;
 
-pub(crate) use self::proxied_server::ProxiedServer;
+use self::proxied_server::ProxiedServer;
 
 /// Largest trace that is read, in bytes.
 const TRACE_LIMIT: u64 = 512 << 20;
@@ -48,7 +48,7 @@ pub(crate) struct McpTrial {
     pub(crate) hint: String,
 }
 
-/// The servers of a trial. All calls of its agent share them: [`McpSession::servers`] is what an agent of any kind starts.
+/// The servers of a trial. All calls of its agent share them.
 pub(crate) struct McpSession {
     trial: McpTrial,
     mcp: Mcp,
@@ -108,10 +108,10 @@ impl McpSession {
         UntrustedDirectory::new(&self.trial.directory)
     }
 
-    /// The commands with which the agent starts its servers.
-    #[allow(dead_code, reason = "for agents that get their servers by a protocol")]
-    pub(crate) fn servers(&self) -> &[ProxiedServer] {
-        &self.servers
+    /// The servers as an agent that speaks the Agent Client Protocol gets them.
+    #[cfg(feature = "acp")]
+    pub(crate) fn session_servers(&self) -> Value {
+        self.servers.iter().map(ProxiedServer::session_entry).collect()
     }
 
     /// The file with the servers.

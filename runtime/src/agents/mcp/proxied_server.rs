@@ -33,6 +33,13 @@ impl ProxiedServer {
         Self { command: text(program), args, ..Self::direct(server) }
     }
 
+    /// The server in `session/new` of the Agent Client Protocol, which has no place for further keys.
+    #[cfg(feature = "acp")]
+    pub(super) fn session_entry(&self) -> Value {
+        let env: Value = self.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+        json!({"name": self.name, "command": self.command, "args": self.args, "env": env})
+    }
+
     fn entry(&self) -> Value {
         let mut entry = self.config.clone();
         entry.insert("command".to_owned(), self.command.clone().into());

@@ -55,7 +55,12 @@ pub(crate) fn call_command(
         let media = media.map(|(file, kind)| (plan.places.resolve(file), kind.to_owned())).collect();
         let turns = case.conversation.as_ref().map_or(0, |conversation| conversation.turns.len());
         let is_last = turn.is_none_or(|turn| turn as usize + 1 == turns);
-        let answer = prepared.acp.turn(command, target, &ask, media, is_last);
+        let mut answer = prepared.acp.turn(command, target, &ask, media, is_last);
+        if let Some(mcp) = &prepared.mcp {
+            let mut unreported = Outcome::new();
+            let reported = answer.result.as_mut().unwrap_or(&mut unreported);
+            answer.notes.extend(mcp.add_calls(reported, &mut answer.recording));
+        }
         return (answer.result.map_err(end_of_command), answer.recording, answer.notes);
     }
     let mut answer = command.call(&ask);

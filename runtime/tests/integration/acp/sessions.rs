@@ -44,6 +44,31 @@ fn the_turns_of_a_conversation_are_turns_of_one_session() {
     assert!(file(&case, "agent/turn-002/stderr.txt").contains("heard 3"));
 }
 
+/// Answers with what it was told about its servers.
+const NAMES_SERVERS: &str = r#"
+hear; answer 1 '{"protocolVersion":1}'
+hear; servers=$(printf '%s' "$line" | grep -o '"mcpServers":.*' | sed 's/\\/\\\\/g; s/"/\\"/g')
+answer 2 '{"sessionId":"s1"}'; hear
+text "done: $servers"
+end
+"#;
+
+#[test]
+fn the_servers_of_a_target_are_those_of_its_session() {
+    let keys = "    mcp:\n      record: false\n      servers: { notes: { command: my-notes, args: [--root, .], env: { KEY: k } } }\n";
+    let case = Package::new(NAMES_SERVERS, keys).run();
+    passed(&case);
+    let answer = case.trials()[0].answer.clone().unwrap();
+    for part in [
+        r#""name":"notes""#,
+        r#""command":"my-notes""#,
+        r#""args":["--root","."]"#,
+        r#""env":[{"name":"KEY","value":"k"}]"#,
+    ] {
+        assert!(answer.contains(part), "expected {part}: {answer}");
+    }
+}
+
 #[test]
 fn a_session_that_ends_in_a_later_turn_keeps_the_turns_before() {
     let script = "start; text 'got 1'; end; text 'got'; exit 4";
