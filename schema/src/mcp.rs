@@ -41,7 +41,7 @@ pub struct Mcp {
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
 #[keys(id = "mcp-server", what = "an MCP server")]
-#[also(r#type: Any, "stdio", "The transport. Only `stdio` is supported, which need not be written.", by_hand, codes(UnsupportedKey))]
+#[also(type: Any, "stdio", "The transport. Only `stdio` is supported, which need not be written.", by_hand, codes(UnsupportedKey))]
 #[also(url: Any, "https://mcp.example.com", "Servers with HTTP are not supported.",
     refused(UnsupportedKey, "MCP servers with a `url` are not supported: the proxy speaks stdio",
         "name a command that connects to it, or record it with `record` of the macro: docs/recording.md"))]

@@ -74,7 +74,8 @@ fn read_everything(root: &Path) {
     write("calibration.yaml", "{minimum: {}, maximum: {}, samples: [{}, {case: a}]}");
     write(
         "targets.yaml",
-        "targets: [{name: a, provider: cli, healthcheck: {}, network: {}}, {name: b, provider: acp, permissions: [{}]}]",
+        "targets: [{name: a, provider: cli, healthcheck: {}, network: {}, mcp: {servers: {a: {}}, faults: [{}]}}, \
+                   {name: b, provider: acp, permissions: [{}]}]",
     );
     let mut request = Request::new("", root);
     request.threads = 1;

@@ -433,10 +433,31 @@ fn every_setting_of_a_target() {
 }
 
 #[test]
+fn problems_of_mcp_servers_are_reported_together() {
+    let target = |name: &str, mcp: &str| {
+        format!("- name: {name}\n  provider: cli\n  command: run {{MCP_CONFIG}}\n  mcp: {mcp}\n")
+    };
+    let text = [
+        "targets:\n- { name: none, provider: cli, command: \"run {MCP_CONFIG}\" }\n".to_owned(),
+        target("empty", "{ servers: {}, recrod: true }"),
+        target(
+            "http",
+            "{ servers: { news: { url: https://x }, a/b: { command: x }, files: { type: sse, command: x, arg: [] } } }",
+        ),
+        target("direct", "{ servers: { a: { command: x } }, record: false, replay: true }"),
+        target("faulty", "{ servers: { notes: { command: x } }, faults: [{ tool: x, fault: slow, server: note }] }"),
+        target("broken", "{ servers: { a: { args: x } }, faults: [{ fault: crash, calls: [0] }] }"),
+    ];
+    shows("mcp-of-a-target", &Package::new(&[("targets.yaml", &text.concat())]).targets_report());
+}
+
+#[test]
 fn a_right_targets_file_has_no_problems() {
     let text = "targets:\n- name: a\n  provider: cli\n  command: run {PROMPT} {FILES} {OUTPUT_FILE} {ATTEMPT}\n  timeout_seconds: 5\n  \
                 files_format: '{path}'\n  healthcheck: {command: true, timeout_seconds: 5}\n  env: {A: b}\n- name: b\n  use_target: a\n- name: c\n  \
-                provider: codex-cli\n  model: gpt-5\n";
+                provider: codex-cli\n  model: gpt-5\n- name: d\n  provider: cli\n  command: run {MCP_CONFIG}\n  mcp:\n    servers:\n      \
+                notes: {type: stdio, command: npx, args: [-y, notes], env: {KEY: '${{ KEY }}'}, config: {trust: true}}\n    \
+                faults: [{tool: 'find_*', fault: timeout, server: notes, calls: [1, 2], after_ms: 0, message: late}]\n";
     let text = text.replace("{command: true,", "{command: 'true',");
     assert_eq!(Package::new(&[("targets.yaml", &text)]).targets_report(), "no problems");
 }
