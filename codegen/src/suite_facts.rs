@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use evalsuite_loader::LoadedSuite;
 use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Case, Grader, Location, Target};
+use evalsuite_schema::{Case, Grader, Location, SimulatedUser, Target};
 
 /// What a suite says about its agent, targets and judges.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
@@ -30,18 +30,29 @@ pub(crate) struct SuiteFacts {
     pub(crate) examples: BTreeSet<Location>,
     /// Where the calibration is, which needs the same.
     pub(crate) calibration: Option<Location>,
+    /// The simulated users of cases.
+    pub(crate) simulated_users: Vec<NamedUser>,
     /// Where commands are sealed, each place once: they need a feature of evalsuite.
     pub(crate) seals: BTreeSet<Location>,
 }
 
-/// A judge that a grader names.
+/// A judge that a grader or a simulated user names.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub(crate) struct NamedJudge {
     /// Its name.
     pub(crate) name: String,
-    /// The first grader that names it.
-    pub(crate) grader: String,
-    /// Where that grader is written.
+    /// The first that names it, such as "grader `tone`".
+    pub(crate) asker: String,
+    /// Where that one is written.
+    pub(crate) location: Location,
+}
+
+/// A simulated user.
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
+pub(crate) struct NamedUser {
+    /// Name of its function; `None`: a judge writes its turns.
+    pub(crate) name: Option<String>,
+    /// Where it is written.
     pub(crate) location: Location,
 }
 
@@ -58,16 +69,23 @@ impl SuiteFacts {
         }
         let mut asks_judges = suite.cases.iter().any(|loaded| asks_judge_of_output(&loaded.case));
         let mut named_judges: Vec<NamedJudge> = Vec::new();
-        let graders = suite.cases.iter().flat_map(|loaded| loaded.case.all_graders());
-        for grader in graders.flat_map(Grader::with_members) {
-            let Some(judge) = grader.config.asked_judge() else { continue };
-            asks_judges = true;
-            if let AskedJudge::Named(name) = judge
-                && named_judges.iter().all(|known| known.name != name)
-            {
-                let (grader, location) = (grader.name.clone(), grader.location.clone());
-                named_judges.push(NamedJudge { name: name.to_owned(), grader, location });
+        let mut simulated_users = Vec::new();
+        for case in suite.cases.iter().map(|loaded| &loaded.case) {
+            let graders = case.all_graders().flat_map(Grader::with_members);
+            let graders = graders.map(|it| (it.config.asked_judge(), format!("grader `{}`", it.name), &it.location));
+            let user = || format!("the simulated user of case `{}`", case.id);
+            let users = case.user().into_iter().map(|it| (it.asked_judge(), user(), &it.location));
+            for (judge, asker, location) in graders.chain(users) {
+                let Some(judge) = judge else { continue };
+                asks_judges = true;
+                if let AskedJudge::Named(name) = judge
+                    && named_judges.iter().all(|known| known.name != name)
+                {
+                    named_judges.push(NamedJudge { name: name.to_owned(), asker, location: location.clone() });
+                }
             }
+            let user = |user: &SimulatedUser| NamedUser { name: user.name.clone(), location: user.location.clone() };
+            simulated_users.extend(case.user().map(user));
         }
         Self {
             agent_name: suite.suite.agent_name.clone(),
@@ -80,6 +98,7 @@ impl SuiteFacts {
             unicode_patterns: suite.unicode_patterns(),
             examples: suite.examples(),
             calibration: suite.calibration.as_ref().map(|calibration| calibration.location.clone()),
+            simulated_users,
             seals: suite.seals(),
         }
     }

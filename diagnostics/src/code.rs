@@ -154,7 +154,7 @@ codes! {
     InvalidContentPart = "E038", "invalid-content-part";
     /// Unusable shape.
     InvalidExpectedOutput = "E039", "invalid-expected-output";
-    /// Turns without mode, mode without turns, with expected_output, empty turn.
+    /// Turns without mode, mode without turns or user, with expected_output, empty turn.
     ConversationMismatch = "E040", "conversation-mismatch";
     /// No `tests`, no `cases/`.
     MissingTests = "E041", "missing-tests";
@@ -240,6 +240,8 @@ codes! {
     LinkedDirectory = "E081", "linked-directory";
     /// `{{ x }}` is not among the variables of a case that has `vars`.
     UnknownVariable = "E090", "unknown-variable", one_cause = true;
+    /// A simulated user that the macro does not list.
+    UnknownUser = "E091", "unknown-user", one_cause = true;
     /// A grader that passes whatever the answer is.
     GraderCannotFail = "E095", "grader-cannot-fail";
     /// A grader that fails whatever the answer is.

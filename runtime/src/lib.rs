@@ -44,8 +44,8 @@ pub mod schema {
     pub use evalsuite_schema::{
         Aggregation, Argument, Bar, Calibration, Case, Checkout, Command, Conversation, Grader, GraderConfig, Hook,
         Hooks, Input, Isolation, Layout, Location, OnDependencyFailure, OnTurnFailure, ReferenceSolution,
-        ReferenceSource, Repo, RepoSource, Requires, Reset, Resolve, Sample, Strategy, Suite, SuiteKind, Target,
-        Trials, Turn, Workspace, grader,
+        ReferenceSource, Repo, RepoSource, Requires, Reset, Resolve, Sample, SimulatedUser, Strategy, Suite, SuiteKind,
+        Target, Trials, Turn, Workspace, grader,
     };
 }
 
@@ -73,6 +73,9 @@ pub use crate::run::case_report::CaseReport;
 
 #[cfg(feature = "grader-tests")]
 pub use crate::run::calibration::CalibrationReport;
+
+#[cfg(feature = "users")]
+pub use crate::model::user::{BoundUser, IntoUser, UserReply, UserRequest, UserResult};
 
 #[cfg(feature = "acp")]
 pub use crate::agents::acp::AcpAgents;

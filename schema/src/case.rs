@@ -10,8 +10,8 @@ use crate::keys::{CANARY, ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
 use crate::{
-    Content, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role, Trials, Value, Workspace,
-    is_default,
+    Content, ConversationKeys, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role,
+    SimulatedUser, Trials, Value, Workspace, is_default,
 };
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
@@ -29,6 +29,9 @@ use crate::{
 #[also(execution: Object(crate::CaseExecution::TABLE), "{timeout_seconds: 60}", "How the case runs.", by_hand)]
 #[also(mode: Choice(&["conversation"]), "conversation", "Makes the case a conversation of several `turns`.", codes(ConversationMismatch),
     by_hand)]
+#[also(conversation: Object(ConversationKeys::TABLE), "{user: {goal: A refund of order 1182}}",
+    "Makes the case a conversation with a simulated user, who goes on after the `turns` if there are any.",
+    codes(ConversationMismatch), by_hand)]
 #[also(turns: Some(&Object(Turn::TABLE)), "[{input: Hello}, {input: And my refund?}]",
     "The turns of a conversation: the agent is called once for each of them.", codes(ConversationMismatch), by_hand)]
 #[also(aggregation: Choice(Aggregation::WORDS), "min", "How the scores of the turns are combined.", default = "`mean`",
@@ -47,7 +50,7 @@ use crate::{
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
 #[also(vars: Data, "{order: {id: 1182}}",
-    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, also in those of turns and of included templates. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name is an error. `{{ '{{' }}` stands for the braces `{{` themselves. Prompts of judges and lines of the shell are not filled in.",
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, also in those of turns, of a simulated user and of included templates. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name is an error. `{{ '{{' }}` stands for the braces `{{` themselves. Prompts of judges and lines of the shell are not filled in.",
     codes(UnknownVariable, UnknownTemplateVariable, LimitExceeded))]
 #[also(matrix: OneOf(&[Map(&Some(&Any)), File]), "{language: [en, de]}",
     "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are among the case's `vars`, and follow its id, as in `refund-en`.",
@@ -172,10 +175,14 @@ impl Case {
         }
     }
 
-    /// The graders of the case and of its turns, without members of composites.
+    /// The graders of the case, of its turns and of its user, without members of composites.
     pub fn all_graders(&self) -> impl Iterator<Item = &Grader> {
-        let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
-        self.graders.iter().chain(turns.flat_map(|turn| &turn.graders))
+        self.graders.iter().chain(self.conversation.iter().flat_map(Conversation::graders))
+    }
+
+    /// The user that is simulated, if there is one.
+    pub fn user(&self) -> Option<&SimulatedUser> {
+        self.conversation.as_ref().and_then(|conversation| conversation.user.as_ref())
     }
 
     /// Whether the case, or one of its graders, has examples.
@@ -284,8 +291,14 @@ pub enum OnDependencyFailure {
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// The turns, at least one.
+    /// The turns that the case writes: at least one, unless there is a user.
     pub turns: Vec<Turn>,
+    /// Who writes the turns after those.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user: Option<SimulatedUser>,
+    /// Graders of each reply to the user.
+    #[json(default, skip_if = "Vec::is_empty")]
+    pub turn_graders: Vec<Grader>,
     /// How turn scores are combined.
     #[json(default, skip_if = "is_default")]
     pub aggregation: Aggregation,
@@ -300,7 +313,42 @@ pub struct Conversation {
 impl Conversation {
     /// A conversation that runs all its turns; their mean score is the score of the case.
     pub fn new(turns: Vec<Turn>) -> Self {
-        Self { turns, aggregation: Aggregation::Mean, on_turn_failure: OnTurnFailure::Continue, window_size: None }
+        Self {
+            turns,
+            user: None,
+            turn_graders: Vec::new(),
+            aggregation: Aggregation::Mean,
+            on_turn_failure: OnTurnFailure::Continue,
+            window_size: None,
+        }
+    }
+
+    /// The conversation with one turn in place of all that its user would write: the user says what it wants.
+    #[must_use]
+    pub fn with_made_up_turn(mut self) -> Self {
+        if let Some(user) = &self.user {
+            let said = [&user.goal, &user.persona, &user.name].into_iter().flatten().next();
+            let turn = self.turn_of_user(said.map_or("Hello", String::as_str));
+            self.turns.push(turn);
+        }
+        self
+    }
+
+    /// The turn in which the user says this.
+    pub fn turn_of_user(&self, text: impl Into<String>) -> Turn {
+        Turn::new(Message::text(Role::User, text), Vec::new(), self.turn_graders.clone())
+    }
+
+    /// The graders of turns and of the user.
+    pub fn graders(&self) -> impl Iterator<Item = &Grader> {
+        let of_turns = self.turns.iter().flat_map(|turn| &turn.graders).chain(&self.turn_graders);
+        of_turns.chain(self.user.iter().flat_map(|user| &user.graders))
+    }
+
+    /// The same, to change them.
+    pub fn graders_mut(&mut self) -> impl Iterator<Item = &mut Grader> {
+        let of_turns = self.turns.iter_mut().flat_map(|turn| &mut turn.graders).chain(&mut self.turn_graders);
+        of_turns.chain(self.user.iter_mut().flat_map(|user| &mut user.graders))
     }
 }
 

@@ -6,7 +6,7 @@ use hmac_sha256::Hash;
 
 use crate::json::ToJson;
 use crate::json::writer::{Spacing, written};
-use crate::{Case, Examples, Grader, GraderConfig};
+use crate::{Case, Conversation, Examples, Grader, GraderConfig};
 
 /// SHA-256 of a case, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl CaseDigests {
 
 fn without_examples(case: &Case) -> Case {
     let mut case = Case { examples: Examples::default(), ..case.clone() };
-    let turns = case.conversation.iter_mut().flat_map(|conversation| &mut conversation.turns);
-    turns.flat_map(|turn| &mut turn.graders).chain(&mut case.graders).for_each(remove_examples);
+    let of_conversation = case.conversation.iter_mut().flat_map(Conversation::graders_mut);
+    of_conversation.chain(&mut case.graders).for_each(remove_examples);
     case
 }
 

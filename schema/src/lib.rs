@@ -57,6 +57,7 @@ mod suite;
 mod targets_file;
 mod tool_name;
 mod usage;
+mod user;
 pub mod variable;
 #[doc(hidden)]
 pub mod white_space;
@@ -96,6 +97,9 @@ pub use targets_file::{
 #[doc(hidden)]
 pub use tool_name::is_tool_named;
 pub use usage::Usage;
+#[doc(hidden)]
+pub use user::ConversationKeys;
+pub use user::SimulatedUser;
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };

@@ -36,6 +36,7 @@ const MACRO_ONLY: &[Code] = &[
     Code::GraderRegistration,
     Code::UnusedGrader,
     Code::UnknownJudge,
+    Code::UnknownUser,
     Code::NoTargetsFile,
     Code::NotEmbedded,
     Code::MissingFeature,

@@ -96,6 +96,26 @@ impl Generator {
         self.with_named(name, expression, |binding| &mut binding.judges)
     }
 
+    /// Simulated users by path, each under the name of its last segment. They need the feature `users` of evalsuite.
+    pub fn users<P: Into<String>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            let path = path.into();
+            match syn::parse_str(&path).map(NamedExpr::from_path) {
+                Ok(Some(user)) => self.binding.users.push(user),
+                Ok(None) => {
+                    self.report(format!("`{path}` is not the path of a user; name it with `.user(\"name\", …)`"))
+                }
+                Err(error) => self.report(not_an_expression(&path, &error)),
+            }
+        }
+        self
+    }
+
+    /// A simulated user under another name.
+    pub fn user(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.with_named(name, expression, |binding| &mut binding.users)
+    }
+
     /// The judges of graders that name none, by their names: those of [`named_judge`](Self::named_judge), or commands of a targets
     /// file. With several, the majority decides.
     pub fn default_judges<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, Verdict};
+use evalsuite_diagnostics::counted;
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, UserRecord, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
@@ -97,9 +98,12 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
     }
     let turns = record.turns.iter().flatten().flat_map(|turn| &turn.graders);
     let graders: Vec<&GraderRecord> = record.graders.iter().chain(turns).collect();
-    if !graders.is_empty() {
-        text.push_str("\ngraders\n");
-        graders.iter().for_each(|grader| add_grader(text, grader, "  "));
+    let of_user: Vec<&GraderRecord> = record.user.iter().flat_map(|user| &user.graders).collect();
+    for (title, graders) in [("graders", graders), ("graders of the simulated user", of_user)] {
+        if !graders.is_empty() {
+            text.push_str(&format!("\n{title}\n"));
+            graders.iter().for_each(|grader| add_grader(text, grader, "  "));
+        }
     }
     let patch = record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
     if let Some(patch) = patch.and_then(|file| files.text(file)) {
@@ -119,8 +123,25 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
             ("cost", record.cost_usd.map(dollars)),
             ("judge tokens", record.judge_usage.map(tokens)),
             ("judge cost", record.judge_cost_usd.map(dollars)),
+            ("user", record.user.as_ref().map(user_text)),
+            ("user tokens", record.user_usage.map(tokens)),
+            ("user cost", record.user_cost_usd.map(dollars)),
         ],
     );
+}
+
+/// `customer, 3 turns; the user was done; in its role`.
+fn user_text(user: &UserRecord) -> String {
+    let mut text = format!("{}, {}", user.name, counted(user.turns, "turn"));
+    if let Some(ended) = user.ended {
+        text.push_str(&format!("; {}", ended.text()));
+    }
+    match user.in_role {
+        Some(true) => text.push_str("; in its role"),
+        Some(false) => text.push_str("; left its role"),
+        None => {}
+    }
+    text
 }
 
 fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {

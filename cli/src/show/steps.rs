@@ -21,7 +21,8 @@ pub(super) fn add(text: &mut String, document: &Value, only: Option<usize>) -> R
 
 fn add_step(text: &mut String, number: usize, step: &Value) {
     let source = step["source"].as_str().unwrap_or("unknown");
-    text.push_str(&format!("\nstep {number}  {source}\n"));
+    let simulated = if step["extra"]["simulated"] == true { " (simulated)" } else { "" };
+    text.push_str(&format!("\nstep {number}  {source}{simulated}\n"));
     if let Some(thoughts) = step["reasoning_content"].as_str() {
         add_indented(text, "  | ", thoughts);
     }

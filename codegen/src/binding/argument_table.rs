@@ -69,7 +69,7 @@ arguments! {
         doc: "One agent per target; these take precedence over `agent`.",
         example: "agents = { \"small\" => small_agent, \"large\" => large_agent }"
     }
-    "graders" => graders: Vec<NamedExpr> = Vec::new(), |input, _, problems| argument_values::graders(input, problems), {
+    "graders" => graders: Vec<NamedExpr> = Vec::new(), |input, argument, problems| argument_values::functions(input, (argument, "grader"), problems), {
         value: "list of paths, or of names and paths", default: "",
         doc: "Graders written in Rust. Every grader that the files name is built in or listed here.",
         example: "graders = [card_completion, \"tone\" => judged_tone]"
@@ -83,6 +83,11 @@ arguments! {
         value: "names and paths", default: "",
         doc: "Named judges. A grader selects one with `target`.",
         example: "judges = { \"strict\" => strict_judge }"
+    }
+    "users" => users: Vec<NamedExpr> = Vec::new(), |input, argument, problems| argument_values::functions(input, (argument, "user"), problems), {
+        value: "list of paths, or of names and paths", default: "",
+        doc: "Simulated users written in Rust. A case selects one with `conversation: {user: NAME}`. Needs the feature `users`.",
+        example: "users = [angry_customer]"
     }
     "judge_confirm" => judge_confirm: Option<LitInt> = None, |input, _, _| argument_values::number(input).map(Some), {
         value: "even number from 0 to 10", default: "2",

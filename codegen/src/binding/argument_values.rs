@@ -35,16 +35,20 @@ pub(crate) fn map(input: ParseStream<'_>, argument: &str, problems: &mut Vec<Pro
     }))
 }
 
-/// `[path, "name" => path]`.
-pub(crate) fn graders(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn::Result<Vec<NamedExpr>> {
-    let content = list(input, "graders", "[my_grader, \"name\" => other_grader]")?;
+/// `[path, "name" => path]`. `what` each of them is.
+pub(crate) fn functions(
+    input: ParseStream<'_>,
+    (argument, what): (&str, &str),
+    problems: &mut Vec<Problem>,
+) -> syn::Result<Vec<NamedExpr>> {
+    let content = list(input, argument, &format!("[my_{what}, \"name\" => other_{what}]"))?;
     Ok(elements(&content, problems, |element| {
         if element.peek2(Token![=>]) {
-            return named(element, "the name of a grader");
+            return named(element, &format!("the name of a {what}"));
         }
         let value: Expr = element.parse()?;
         let span = value.span();
-        let error = || syn::Error::new(span, "expected the path of a grader, or `\"name\" => path`");
+        let error = || syn::Error::new(span, format!("expected the path of a {what}, or `\"name\" => path`"));
         NamedExpr::from_path(value).ok_or_else(error)
     }))
 }

@@ -104,7 +104,7 @@ impl Binding {
             let problem = allowed_warnings::problem(&name.value());
             problems.extend(problem.map(|problem| Problem::argument(name.span(), problem)));
         }
-        for items in [&self.agents, &self.judges] {
+        for items in [&self.agents, &self.judges, &self.users] {
             problems.extend(repeated(items.iter().map(|item| &item.name), ""));
         }
         let default_judges = self.default_judges();

@@ -35,7 +35,7 @@ pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) 
         return Vec::new();
     }
     let by_graders = facts.named_judges.iter().map(|judge| {
-        let who = format!("grader `{}` asks the judge `{}`", judge.grader, judge.name);
+        let who = format!("{} asks the judge `{}`", judge.asker, judge.name);
         (judge.name.clone(), who, Some(&judge.location))
     });
     let by_default = binding::values(binding.default_judges()).into_iter().map(|name| {

@@ -12,6 +12,7 @@ mod suite_checks;
 mod taken_suite;
 mod targets;
 mod tokens;
+mod users;
 
 use std::path::{Path, PathBuf};
 

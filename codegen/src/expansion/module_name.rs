@@ -20,7 +20,10 @@ pub(super) fn of_entry(entry: &str) -> String {
 pub(super) fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
     let agent = if let Agent::Expression(agent) = &binding.agent { Some(&**agent) } else { None };
     let judge = if let Some(Judge::Expression(judge)) = &binding.judge { Some(&**judge) } else { None };
-    let named = [&binding.agents, &binding.graders, &binding.judges].into_iter().flatten().map(|item| &item.value);
+    let named = [&binding.agents, &binding.graders, &binding.judges, &binding.users]
+        .into_iter()
+        .flatten()
+        .map(|item| &item.value);
     let paths = agent.into_iter().chain(judge).chain(named).filter_map(path).chain(&binding.crate_path);
     let hidden = paths.filter_map(|path| {
         let first = path.segments.first()?;

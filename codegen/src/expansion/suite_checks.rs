@@ -8,7 +8,7 @@ use evalsuite_loader::{load_targets, registered_graders};
 use evalsuite_schema::Location;
 
 use super::taken_suite::TakenSuite;
-use super::{Reports, judges, missing_agent, module_name, targets};
+use super::{Reports, judges, missing_agent, module_name, targets, users};
 use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
@@ -39,6 +39,8 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
         let examples = if binding.has_tests() { &facts.examples } else { &BTreeSet::new() };
         let grader_tests = registered_graders::without_grader_tests(examples, facts.calibration.as_ref());
         let missing = missing.map(|(feature, problem)| (feature, problem.filter(|_| binding.has_tests())));
+        let without_users = users::without_feature(binding, facts).filter(|_| binding.has_tests());
+        suite.code.feature_errors.extend(without_users.map(|problem| ("__without_users", problem)));
         for (feature, problem) in missing.into_iter().chain([("__without_grader_tests", grader_tests)]) {
             let problem = problem.map(|problem| (feature, Problem::diagnostic(binding.span(), problem)));
             suite.code.feature_errors.extend(problem);
@@ -70,6 +72,9 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     if reports.is_valid {
         let missing_file = targets::missing_file(binding, context, facts);
         reports.add_all(missing_file.into_iter().chain(judges::unknown(binding, context, facts)));
+        if binding.has_tests() && context.all_graders_listed {
+            reports.add_all(users::unknown(binding, facts));
+        }
     }
     reports.problems.extend(problems);
 }

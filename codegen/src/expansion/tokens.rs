@@ -168,12 +168,20 @@ impl Expansion {
     fn bound(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name, scope) = (quiet(), self.bind_function(calls), self.scope());
         let evalsuite = self.evalsuite(None);
+        let users = self.binding.users.iter().map(|NamedExpr { name, value }| {
+            let name = name.value();
+            quote!(#name => #value)
+        });
+        let evals = match self.binding.users.is_empty() {
+            true => quote!(evals #calls),
+            false => quote!(#evalsuite::__with_users! { evals #calls; #(#users),* }),
+        };
         quote! {
             #[doc(hidden)]
             #quiet
             fn #name(evals: #evalsuite::Evals) -> #evalsuite::Evals {
                 #scope
-                evals #calls
+                #evals
             }
         }
     }

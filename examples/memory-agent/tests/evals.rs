@@ -1,9 +1,12 @@
-//! Runs the conversations of `suites/desk`.
+//! Runs the conversations of `suites/desk` and `suites/callers`.
 
-use evalsuite::{Outcome, ToolCall, Trial, include_eval_suite};
+use std::convert::Infallible;
+
+use evalsuite::{Outcome, ToolCall, Trial, UserReply, UserRequest, include_eval_suite};
 use memory_agent::{ChatMessage, DeskAgent, Memory, RuleModel};
 
 include_eval_suite!("suites/desk");
+include_eval_suite!("suites/callers", users = [in_a_hurry]);
 
 /// Called once per turn, with the messages of the conversation so far. The workspace lasts for the whole conversation, and so does a memory
 /// in it.
@@ -16,6 +19,17 @@ fn agent(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
     }
     trial.transcript_complete(); // a tool call that was not recorded was not made
     Ok(Outcome::new().with_text(answer.text))
+}
+
+/// A simulated user: says what the agent asks for, until it has an answer.
+fn in_a_hurry(request: UserRequest) -> Result<UserReply, Infallible> {
+    let answer = request.answer();
+    Ok(match request.turn() {
+        1 => "When does my order arrive?".into(),
+        _ if answer.contains("number") => "My order is 1182.".into(),
+        _ if answer.contains("Friday") => UserReply::done(),
+        _ => "That is not what I asked for. When does it arrive?".into(),
+    })
 }
 
 #[test]

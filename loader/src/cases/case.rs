@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::{Case, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
+use evalsuite_schema::{Case, Conversation, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
 
 use super::workspace::SettingsOwner;
 use super::{conversation, execution, expected_output, input, matrix, metadata, requires, workspace};
@@ -133,7 +133,8 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     {
         fields.missing(Code::MissingInput, "input", d);
     }
-    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || is_conversation;
+    let is_graded_by_turn = conversation.as_ref().is_some_and(grades_turns);
+    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || is_graded_by_turn;
     let is_without_graders = written.is_some_and(|entry| entry.value.as_sequence().is_some_and(<[Node]>::is_empty));
     if !gradable && is_without_graders {
         let message = "nothing grades the case: it is skipped when it runs";
@@ -150,7 +151,12 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
             d.report(Code::NoEffect, entry.key_span, message, help);
         }
     } else if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
-        let message = "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`";
+        let message = match is_conversation {
+            true => {
+                "nothing to grade: neither the case nor a turn has graders, and what the simulated user says is not known"
+            }
+            false => "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
+        };
         d.report(Code::NothingToGrade, node.span, message, "add `criteria` or `assertions`");
     }
     fields.finish(d);
@@ -182,10 +188,18 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     case.metadata = metadata::merge(&defaults.metadata, case.metadata);
     case.requires = requires::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
-    case.conversation = conversation.filter(|conversation| !conversation.turns.is_empty());
+    case.conversation =
+        conversation.filter(|conversation| !conversation.turns.is_empty() || conversation.user.is_some());
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
+}
+
+/// Whether the turns of a conversation decide something by themselves. Those of a simulated user do only with graders.
+fn grades_turns(conversation: &Conversation) -> bool {
+    conversation.user.is_none()
+        || !conversation.turn_graders.is_empty()
+        || conversation.turns.iter().any(|turn| !turn.graders.is_empty() || !turn.expected_output.is_empty())
 }
 
 /// What to write for a case without graders of its suite.

@@ -1,9 +1,10 @@
-//! Conversations: `mode`, `turns` and their settings.
+//! Conversations: `mode`, `turns`, a simulated user, and their settings.
 
 use evalsuite_schema::keys::{FromWritten, Keys};
 use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
-use super::{expected_output, input};
+use super::simulated_user::ReadConversation;
+use super::{expected_output, input, simulated_user};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
@@ -19,10 +20,11 @@ pub(crate) fn read(
     users: &mut Vec<(String, Span)>,
     d: &mut Diagnostics,
 ) -> Option<Conversation> {
-    let [mode, turns] = ["mode", "turns"].map(|key| fields.get(key));
+    let [mode, turns, conversation] = ["mode", "turns", "conversation"].map(|key| fields.get(key));
     let settings = ["aggregation", "on_turn_failure", "window_size"].map(|key| fields.get(key));
     let is_known = mode.is_some_and(|entry| fields::word(&entry.value, "`mode`", &["conversation"], d).is_some());
     match (mode, turns) {
+        _ if conversation.is_some() => {}
         (None, None) => {
             for entry in settings.into_iter().flatten() {
                 let message = format!("`{}` needs `mode: conversation`", entry.key);
@@ -32,7 +34,7 @@ pub(crate) fn read(
             return None;
         }
         (Some(entry), None) if is_known => {
-            let help = "add `turns`, a list of the user's messages";
+            let help = "add `turns`, a list of the user's messages, or a simulated user in `conversation`";
             d.report(Code::ConversationMismatch, entry.key_span, "`mode: conversation` needs `turns`", help);
         }
         (None, Some(entry)) => {
@@ -42,7 +44,10 @@ pub(crate) fn read(
         (Some(_), _) => {}
     }
     let turns = turns.map(|entry| read_turns(&entry.value, scope, users, d)).unwrap_or_default();
+    let simulated = conversation.map(|entry| simulated_user::read(entry, scope, users, d));
     let mut conversation = Conversation::new(turns);
+    let ReadConversation { user, turn_graders } = simulated.unwrap_or_default();
+    (conversation.user, conversation.turn_graders) = (user, turn_graders);
     let aggregation = fields.value_of("aggregation", scope, d).and_then(Aggregation::from_written);
     conversation.aggregation = aggregation.unwrap_or_default();
     let on_turn_failure = fields.value_of("on_turn_failure", scope, d).and_then(OnTurnFailure::from_written);
@@ -70,7 +75,7 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
         fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
     let (graders, named) = fields
         .get_renamed("assertions", d)
-        .map(|entry| assertions::turn(&entry.value, &expected_output, scope, d))
+        .map(|entry| assertions::turn(&entry.value, "`assertions`", &expected_output, scope, d))
         .unwrap_or_default();
     users.extend(named);
     fields.finish(d);

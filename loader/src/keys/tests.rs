@@ -31,6 +31,7 @@ tests:
     requires: {}
     mode: conversation
     turns: [{}]
+    conversation: {user: {}}
   - id: b
     input: x
     examples: {pass: [{}]}

@@ -148,6 +148,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::NoTargetsFile, "the macro knows whether the agent is a command"),
     (Code::NotEmbedded, "what a suite embeds is gathered with its code: tests/ui"),
     (Code::UnknownJudge, "the macro has the list of judges: tests/ui"),
+    (Code::UnknownUser, "the macro has the list of users: tests/ui"),
     (Code::MissingFeature, "the compiler knows the features of evalsuite: tests/ui"),
     (Code::UndefinedTarget, "the macro knows whether the agent is a command: tests/ui"),
     (Code::NamesDifferInCase, "some disks have only one of the files: tests/goldens"),

@@ -37,6 +37,8 @@ const PAGES: &[Page] = &[
             "case-execution",
             "case-requires",
             "turn",
+            "conversation",
+            "user",
             "message",
             "content-part",
             "tool-call",

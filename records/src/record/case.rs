@@ -329,6 +329,12 @@ pub struct TrialSummary {
     pub usage: Option<Usage>,
     /// Tokens of judges.
     pub judge_usage: Option<Usage>,
+    /// Cost of the simulated user in US dollars.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_cost_usd: Option<f64>,
+    /// Tokens of the simulated user.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_usage: Option<Usage>,
     /// Path of its record, relative to the case's directory.
     pub path: String,
 }
@@ -345,6 +351,8 @@ impl TrialSummary {
             judge_cost_usd: trial.judge_cost_usd,
             usage: trial.usage,
             judge_usage: trial.judge_usage,
+            user_cost_usd: trial.user_cost_usd,
+            user_usage: trial.user_usage,
             path: path.into(),
         }
     }

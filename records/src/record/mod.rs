@@ -37,6 +37,7 @@ mod seal;
 mod suite_id;
 mod summary;
 mod trial;
+mod user;
 
 use evalsuite_schema::json::{self, FromJson, ToJson};
 use evalsuite_schema::{Location, Value};
@@ -60,10 +61,13 @@ pub use probe::{
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use seal::{SealRecord, SealState};
 pub use suite_id::SuiteId;
-pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
+pub use summary::{
+    Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UserCounts,
+};
 pub use trial::{
     HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord,
 };
+pub use user::{UserEnd, UserRecord};
 
 macro_rules! schemas {
     ($($record:ident => $schema:literal $($read_schema:ident)?,)+) => {
@@ -191,6 +195,8 @@ names! {
         BeforeHooks => "before_hooks",
         /// The agent's call.
         Agent => "agent",
+        /// The simulated user of a conversation.
+        User => "user",
         /// Capture of workspace changes and transcript.
         Capture => "capture",
         /// Graders.
@@ -237,6 +243,10 @@ names! {
         AgentPanic => "agent_panic",
         /// A time limit was exceeded.
         Timeout => "timeout",
+        /// The simulated user could not say anything.
+        UserError => "user_error",
+        /// The simulated user left its role: nothing is known of the agent.
+        UserLeftRole => "user_left_role",
         /// A grader failed.
         GraderError => "grader_error",
         /// The judge failed.

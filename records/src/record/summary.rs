@@ -70,6 +70,9 @@ pub struct TargetSummary {
     /// are left out.
     #[json(default, skip_if = "BTreeMap::is_empty")]
     pub sealing: BTreeMap<String, u32>,
+    /// Simulated users of the trials.
+    #[json(default, skip_if = "is_default")]
+    pub users: UserCounts,
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
     #[json(default)]
     pub passed_with_failed_grader: u32,
@@ -119,6 +122,12 @@ pub struct TargetSummary {
     pub cost_usd: Option<f64>,
     /// Cost of judges in US dollars, likewise.
     pub judge_cost_usd: Option<f64>,
+    /// Tokens of simulated users, likewise.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_usage: Option<Usage>,
+    /// Cost of simulated users in US dollars, likewise.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_cost_usd: Option<f64>,
     /// Durations of the agent.
     pub duration_ms: Durations,
 }
@@ -153,6 +162,21 @@ impl OutcomeCounts {
     pub fn run(&self) -> u32 {
         self.passed.saturating_add(self.failed).saturating_add(self.error)
     }
+}
+
+/// Numbers of trials with a simulated user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct UserCounts {
+    /// All that ran.
+    pub trials: u32,
+    /// Those whose user was graded.
+    pub graded: u32,
+    /// Those whose user left its role.
+    pub left_role: u32,
+    /// Those that ended in an error because the user could not say anything.
+    pub failed: u32,
 }
 
 /// A mean over a number of cases.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Object, SuiteKind, is_default};
 
-use super::{CaseRecord, GraderRecord, Reason, SealRecord, Status, Usage};
+use super::{CaseRecord, GraderRecord, Reason, SealRecord, Status, Usage, UserRecord};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -91,6 +91,12 @@ pub struct TrialRecord {
     pub cost_usd: Option<f64>,
     /// Cost of judges in US dollars.
     pub judge_cost_usd: Option<f64>,
+    /// Tokens of the simulated user.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_usage: Option<Usage>,
+    /// Cost of the simulated user in US dollars.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user_cost_usd: Option<f64>,
     /// Model, as reported.
     pub model: Option<String>,
     /// The answer, at most its first 64 KiB.
@@ -106,6 +112,9 @@ pub struct TrialRecord {
     pub graders: Vec<GraderRecord>,
     /// Turns of a conversation.
     pub turns: Option<Vec<TurnRecord>>,
+    /// The simulated user of a conversation.
+    #[json(default, skip_if = "Option::is_none")]
+    pub user: Option<UserRecord>,
     /// The workspace, and what the agent changed in it.
     pub workspace: Option<WorkspaceRecord>,
     /// Hooks around this trial.
@@ -241,6 +250,9 @@ pub struct Timings {
     pub setup_ms: u64,
     /// The agent's call.
     pub agent_ms: u64,
+    /// The simulated user.
+    #[json(default, skip_if = "is_default")]
+    pub user_ms: u64,
     /// Changes of the workspace and the transcript.
     pub capture_ms: u64,
     /// Graders.
@@ -260,6 +272,9 @@ pub struct TurnRecord {
     pub index: u32,
     /// Message of the user.
     pub input: String,
+    /// Whether a simulated user wrote it.
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub simulated: bool,
     /// Answer of the agent.
     pub answer: Option<String>,
     /// Score, 0 to 1.
@@ -268,6 +283,13 @@ pub struct TurnRecord {
     pub outcome: Status,
     /// Results of the graders.
     pub graders: Vec<GraderRecord>,
+}
+
+impl TurnRecord {
+    /// Whether the turn ran and nothing grades it: a turn of a simulated user without graders of its own.
+    pub fn is_ungraded(&self) -> bool {
+        self.simulated && self.graders.is_empty() && self.answer.is_some() && self.outcome == Status::Skipped
+    }
 }
 
 /// The workspace of a trial.

@@ -14,7 +14,7 @@ use crate::run_directory::{EVIDENCE, INPUT, open_run_file, run_directory_entries
 /// The most bytes of a text file that a report shows.
 const MOST_BYTES: u64 = 2 << 20;
 /// Directories of a trial whose files are shown.
-const SHOWN_DIRECTORIES: &[&str] = &["agent", "graders", "hooks"];
+const SHOWN_DIRECTORIES: &[&str] = &["agent", "graders", "hooks", "user"];
 /// The most files of a trial that are shown.
 const MOST_FILES: usize = 200;
 /// The most levels of directories whose files are shown.

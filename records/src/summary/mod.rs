@@ -13,8 +13,8 @@ use evalsuite_schema::sorting::{map, set, sort};
 use evalsuite_schema::{Object, Value};
 
 use crate::record::{
-    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, Status, TargetSummary,
-    TrialRecord, Usage,
+    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, ReasonCode, Status,
+    TargetSummary, TrialRecord, Usage, UserCounts,
 };
 use crate::statistics::{self, pass_at_k, pass_hat_k};
 
@@ -62,6 +62,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         reused: number(cases.iter().filter(|case| case.record.reused_run.is_some()).count()),
         trials: trial_counts,
         sealing: sealing(&trials),
+        users: users(&trials),
         passed_with_failed_grader: number(cases.iter().filter(|case| !case.record.failed_graders.is_empty()).count()),
         case_pass_rate: share(case_counts.passed, case_counts.run()),
         completed_pass_rate: share(case_counts.passed, case_counts.run() - case_counts.error),
@@ -87,6 +88,12 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         judge_cost_usd: total(
             trials.iter().filter_map(|t| t.judge_cost_usd).chain(uncounted().filter_map(|t| t.judge_cost_usd)),
         ),
+        user_usage: total_usage(
+            trials.iter().filter_map(|t| t.user_usage).chain(uncounted().filter_map(|t| t.user_usage)),
+        ),
+        user_cost_usd: total(
+            trials.iter().filter_map(|t| t.user_cost_usd).chain(uncounted().filter_map(|t| t.user_cost_usd)),
+        ),
         duration_ms: spans(durations),
     }
 }
@@ -98,6 +105,19 @@ fn sealing(trials: &[&TrialRecord]) -> BTreeMap<String, u32> {
         *sealing.entry(seal).or_insert(0) += 1;
     }
     sealing
+}
+
+/// Simulated users, and how many of them left their role.
+fn users(trials: &[&TrialRecord]) -> UserCounts {
+    let mut counts = UserCounts::default();
+    for (trial, user) in trials.iter().filter_map(|trial| Some((trial, trial.user.as_ref()?))) {
+        let has_failed = trial.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::UserError);
+        counts.trials += 1;
+        counts.graded += u32::from(user.in_role.is_some());
+        counts.left_role += u32::from(user.in_role == Some(false));
+        counts.failed += u32::from(has_failed);
+    }
+    counts
 }
 
 fn counts(outcomes: impl Iterator<Item = Status>) -> OutcomeCounts {

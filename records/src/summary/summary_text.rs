@@ -7,7 +7,7 @@ use evalsuite_diagnostics::{counted, terminal};
 
 use evalsuite_schema::sorting::sort_by;
 
-use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
+use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage, UserCounts};
 use crate::summary::text_table::TextTable;
 
 /// Largest number of cases that are listed as the slowest ones.
@@ -74,6 +74,7 @@ impl fmt::Display for SummaryText<'_> {
         }
         sealing(&summary.targets, f)?;
         trial_errors(&summary.targets, f)?;
+        users(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;
         pass_at_k(summary, f)?;
@@ -107,6 +108,23 @@ fn trial_errors(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::R
         return Ok(());
     }
     writeln!(f, "  errors   {errors} of {trials} trials ended in an error")
+}
+
+/// `  users    3 of 40 graded simulated users left the role, 1 could not say anything: errors, not failures of the agent`.
+fn users(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let sum = |of: fn(&UserCounts) -> u32| targets.iter().map(|target| of(&target.users)).sum::<u32>();
+    let (trials, graded, left) = (sum(|all| all.trials), sum(|all| all.graded), sum(|all| all.left_role));
+    let failed = sum(|all| all.failed);
+    if trials == 0 {
+        return Ok(());
+    }
+    let role = match graded {
+        0 => format!("{}, not graded", counted(trials, "simulated user")),
+        _ => format!("{left} of {} left the role", counted(graded, "graded simulated user")),
+    };
+    let failed = if failed > 0 { format!(", {failed} could not say anything") } else { String::new() };
+    let what = if left > 0 || !failed.is_empty() { ": errors, not failures of the agent" } else { "" };
+    writeln!(f, "  users    {role}{failed}{what}")
 }
 
 /// `2 cases passed although a grader failed: shop::refund (tool-trajectory), shop::order (tone)`.
@@ -150,8 +168,10 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
             ("tokens", target.usage.map(tokens)),
             ("cached", cached.map(|cached| cached.to_string())),
             ("judge tokens", target.judge_usage.map(tokens)),
+            ("user tokens", target.user_usage.map(tokens)),
             ("USD", dollars(target.cost_usd)),
             ("judge USD", dollars(target.judge_cost_usd)),
+            ("user USD", dollars(target.user_cost_usd)),
             ("time", total.map(seconds)),
             ("p50", target.duration_ms.p50.map(seconds)),
             ("p95", target.duration_ms.p95.map(seconds)),

@@ -85,7 +85,8 @@ class CaseView {
         record.answer_truncated && el('p', { class: 'note' }, 'The record has its first 64 KiB.')),
       this.section('scores', 'Scores', gradersView(record.graders, texts)),
       (record.turns || []).length > 0 && this.section('turns', 'Turns', record.turns.map((one) => el('div', { class: 'turn' }, el('h3', {}, sign(CODE_OF[one.outcome]), ` Turn ${one.index + 1}`, el('span', { class: 'muted' }, ` ${score(one.score)}`)),
-        messageBlock('user', one.input), one.answer && el('div', { class: 'message from-assistant' }, el('div', { class: 'who' }, 'Agent'), answerBlock(one.answer, { lines: 24, label: 'Answer' })), gradersView(one.graders, texts)))),
+        messageBlock('user', one.input, one.simulated && 'Simulated user'), one.answer && el('div', { class: 'message from-assistant' }, el('div', { class: 'who' }, 'Agent'), answerBlock(one.answer, { lines: 24, label: 'Answer' })), gradersView(one.graders, texts)))),
+      (record.user?.graders || []).length > 0 && this.section('user', 'Simulated user', gradersView(record.user.graders, texts)),
       this.section('transcript', 'Transcript', transcript(trial.trajectory)),
       (trial.patch || changed > 0) && this.section('changes', 'Workspace', trial.patch ? patchView(trial.patch) : workspaceLists(record.workspace)),
       this.rest(record, trial, texts),
@@ -126,8 +127,11 @@ class CaseView {
         timings && timings.total_ms > 0 && fact('Phases', timingsBar(timings)),
         record?.cost_usd !== undefined && fact('Cost of agent', dollars(record.cost_usd)),
         record?.judge_cost_usd !== undefined && fact('Cost of judges', dollars(record.judge_cost_usd)),
+        record?.user_cost_usd !== undefined && fact('Cost of user', dollars(record.user_cost_usd)),
         record?.usage && fact('Tokens', usage(record.usage)),
         record?.judge_usage && fact('Tokens of judges', usage(record.judge_usage)),
+        record?.user_usage && fact('Tokens of user', usage(record.user_usage)),
+        record?.user && fact('Simulated user', nameText(record.user.name || NONE), userText(record.user)),
         record?.sealed && fact('Seal', sealText(record.sealed)),
         record?.model && fact('Model', nameText(record.model)),
         fact('Agent', el('code', {}, nameText(it.agent || NONE))), fact('Target', nameText(it.target)),
@@ -225,6 +229,13 @@ function quoted(text) {
 function scoreFact(it) {
   if (it.score === null) return null;
   return el('span', { class: 'score-fact' }, el('strong', {}, score(it.score)), el('span', { class: 'muted' }, ` needs ${score(it.threshold)}`));
+}
+
+/** How the conversation with a simulated user ended, and whether the user stayed in its role. */
+function userText(user) {
+  const ended = { done: 'it was done', max_turns: 'max_turns was reached', turn_failed: 'a turn failed' }[user.ended];
+  const role = user.in_role === true ? 'in its role' : user.in_role === false && 'left its role';
+  return [`: ${plural(user.turns, 'turn')}`, ended, role].filter(Boolean).join('; ');
 }
 
 /** What became of the seal of a command. */

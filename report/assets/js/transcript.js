@@ -36,7 +36,7 @@ function stepItem(step, longest) {
   return el('li', { class: `step from-${label.toLowerCase()}` },
     el('div', { class: 'node', 'aria-hidden': 'true' }, icon(sign)),
     el('div', { class: 'said' },
-      el('div', { class: 'who' }, el('strong', {}, label), step.extra?.turn !== undefined && el('span', { class: 'muted' }, `turn ${step.extra.turn + 1}`),
+      el('div', { class: 'who' }, el('strong', {}, label), step.extra?.turn !== undefined && el('span', { class: 'muted' }, `turn ${step.extra.turn + 1}`), step.extra?.simulated === true && el('span', { class: 'chip' }, 'simulated'),
         metrics && el('span', { class: 'muted' }, `${count(metrics.prompt_tokens || 0)} in · ${count(metrics.completion_tokens || 0)} out`),
         el('span', { class: 'muted step-number' }, `#${step.step_id}`)),
       step.reasoning_content && fold('Reasoning', () => textBlock(contentText(step.reasoning_content), { label: 'Reasoning' }), { className: 'reasoning' }),

@@ -132,12 +132,9 @@ fn rate_interval(passed: usize, cases: usize) -> Option<(f64, f64)> {
     wilson_interval(passed, cases)
 }
 
-/// What agent and judges cost. With the cost of judges alone, the cost of a trial is unknown.
+/// What agent, judges and simulated user cost. With the cost of judges alone, the cost of a trial is unknown.
 fn cost(trial: &TrialSummary) -> Option<f64> {
-    match (trial.cost_usd, trial.judge_cost_usd) {
-        (None, None) => None,
-        (agent, judges) => Some(agent.unwrap_or_default() + judges.unwrap_or_default()),
-    }
+    [trial.cost_usd, trial.judge_cost_usd, trial.user_cost_usd].into_iter().flatten().reduce(|sum, cost| sum + cost)
 }
 
 /// The smallest value that this percentage of the sorted values does not exceed.

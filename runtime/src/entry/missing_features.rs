@@ -96,6 +96,40 @@ macro_rules! __without_grader_tests {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `users`.
+#[cfg(feature = "users")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_users {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `users`.
+#[cfg(not(feature = "users"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_users {
+    ($($error:tt)*) => { $($error)* };
+}
+
+/// Expands to the suite with its simulated users: evalsuite has its feature `users`.
+#[cfg(feature = "users")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __with_users {
+    ($evals:expr; $($name:expr => $user:expr),*) => { $evals $(.with_user($name, $user))* };
+}
+
+/// Expands to the suite without simulated users: evalsuite does not have its feature `users`, which is an error.
+#[cfg(not(feature = "users"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __with_users {
+    ($evals:expr; $($users:tt)*) => {
+        $evals
+    };
+}
+
 /// Expands to the agents of a targets file: evalsuite has its feature `cli-agents`.
 #[cfg(feature = "cli-agents")]
 #[doc(hidden)]

@@ -156,6 +156,17 @@ impl GraderInquiry {
         })
     }
 
+    /// Asks a judge for data in JSON until a reply can be read, and in the end to repair one that cannot.
+    #[cfg(feature = "users")]
+    pub(crate) fn data<T>(
+        &self,
+        judge: &ChosenJudge,
+        question: &JudgeRequest,
+        read: impl Fn(&str) -> Result<T, InvalidReply>,
+    ) -> Result<T, JudgeFailure> {
+        self.until_answered(judge, question, ("", REPAIR_DATA), |reply| read(&reply.text))
+    }
+
     /// Asks a judge until a reply can be read, which is written to `folder`; in the end with the prompt `repair`.
     fn until_answered<T>(
         &self,

@@ -35,6 +35,14 @@ pub(crate) struct ChosenJudge {
     pub(crate) command: Option<String>,
 }
 
+#[cfg(feature = "users")]
+impl ChosenJudge {
+    /// The recorded replies of a judge with this name.
+    pub(crate) fn recorded(name: &str) -> Self {
+        Self { name: name.to_owned(), judge: absent_judge(), is_named: true, is_absent: true, command: None }
+    }
+}
+
 text_error! {
     /// Why a grader has no judge.
     NoJudge

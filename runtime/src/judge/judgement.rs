@@ -99,7 +99,7 @@ pub(crate) fn decided(
 }
 
 /// The object that a text is. A list of one object is this object.
-fn object_in(text: &str) -> Result<Object, InvalidReply> {
+pub(crate) fn object_in(text: &str) -> Result<Object, InvalidReply> {
     let value: Value = from_str_with_unique_keys(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
     match value {
         Value::Object(object) => Ok(object),
@@ -160,7 +160,7 @@ fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {
     Ok(score.ok_or_else(|| format!("has the `score` {value}, not an integer from 0 to 10"))?)
 }
 
-fn bool_of(object: &mut Object, key: &str) -> Result<bool, InvalidReply> {
+pub(crate) fn bool_of(object: &mut Object, key: &str) -> Result<bool, InvalidReply> {
     match object.remove(key) {
         None => Err(format!("has no `{key}`").into()),
         Some(Value::Bool(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! Selection and calls of judges: prompts, replies, votes, services and commands.
+//! Selection and calls of judges: prompts, replies, votes, services and commands; and what simulated users are asked.
 
 pub(crate) mod command_judge;
 pub(crate) mod contradiction;
@@ -17,4 +17,6 @@ pub(crate) mod repeated_calls;
 pub(crate) mod reply_shape;
 pub(crate) mod shown_answer;
 pub(crate) mod user_prompt;
+#[cfg(feature = "users")]
+pub(crate) mod user_turn;
 pub(crate) mod votes;

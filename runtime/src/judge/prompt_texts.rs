@@ -41,6 +41,15 @@ pub(crate) const PREFERENCE_SYSTEM: &str = contract!("prompts/preference.system.
 /// Asks which of two answers is better.
 pub(crate) const PREFERENCE: &str = include_str!("prompts/preference.user.txt");
 
+/// Says what a simulated user is, and what its reply looks like.
+#[cfg(feature = "users")]
+pub(crate) const USER_TURN_SYSTEM: &str =
+    concat!(include_str!("prompts/user_turn.system.txt"), include_str!("prompts/one_object.txt"));
+
+/// Asks for the next turn of a simulated user.
+#[cfg(feature = "users")]
+pub(crate) const USER_TURN: &str = include_str!("prompts/user_turn.user.txt");
+
 /// Asks for one score of the results of several graders.
 pub(crate) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
 

@@ -66,6 +66,19 @@ impl<F: ?Sized + Send + Sync + 'static> Callable<F> {
     }
 }
 
+#[cfg(feature = "users")]
+impl<F: ?Sized> Callable<F> {
+    /// Other code of the same kind, which runs where this one does.
+    pub(crate) fn with_function<G: ?Sized>(&self, function: Arc<G>) -> Callable<G> {
+        Callable {
+            name: self.name.clone(),
+            is_cooperative: self.is_cooperative,
+            runtime: self.runtime.clone(),
+            function,
+        }
+    }
+}
+
 impl<F: ?Sized> Clone for Callable<F> {
     fn clone(&self) -> Self {
         Self {

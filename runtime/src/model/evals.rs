@@ -7,6 +7,7 @@ use crate::model::callable::registered;
 use crate::model::grader::{BoundGrader, IntoGrader};
 use crate::model::judge::{IntoJudge, Judges, MOST_CONFIRM};
 use crate::model::suite::EvalSuite;
+use crate::model::user::Users;
 use crate::platform::accessors::getters;
 use crate::platform::async_runtime::AsyncRuntime;
 
@@ -41,6 +42,7 @@ pub struct Evals {
     target_agents: Vec<(String, BoundAgent)>,
     registry: Registry,
     judges: Judges,
+    pub(crate) users: Users,
     runtime: AsyncRuntime,
     /// Reads the targets file, whose commands may be judges.
     pub(crate) judge_commands: Option<LoadTargets>,
@@ -59,6 +61,7 @@ impl Evals {
             target_agents: Vec::new(),
             registry: Registry::default(),
             judges: Judges::default(),
+            users: Users::default(),
             runtime: AsyncRuntime::default(),
             judge_commands: None,
             model_urls: BTreeSet::new(),
@@ -94,6 +97,13 @@ impl Evals {
     /// Registers a judge under the name that graders write as `target`. In names, `-` and `_` are the same.
     pub fn with_named_judge<M>(mut self, name: impl Into<String>, judge: impl IntoJudge<M>) -> Self {
         self.judges.named.push((name.into(), judge.into_judge()));
+        self.on_runtime()
+    }
+
+    /// Registers a simulated user under the name that cases write in `conversation`. In names, `-` and `_` are the same.
+    #[cfg(feature = "users")]
+    pub fn with_user<M>(mut self, name: impl Into<String>, user: impl crate::model::user::IntoUser<M>) -> Self {
+        self.users.add(name.into(), user.into_user());
         self.on_runtime()
     }
 
@@ -157,6 +167,7 @@ impl Evals {
         self.registry.0.iter_mut().for_each(|(_, grader)| grader.callable.run_on(runtime));
         let judges = self.judges.default.iter_mut().chain(self.judges.named.iter_mut().map(|(_, judge)| judge));
         judges.for_each(|judge| judge.0.run_on(runtime));
+        self.users.run_on(runtime);
         self
     }
 

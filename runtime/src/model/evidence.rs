@@ -63,6 +63,8 @@ pub(crate) struct Facts {
     pub(crate) transcript: Option<Vec<Message>>,
     /// Index of the first message of each turn in the transcript of a whole conversation.
     pub(crate) turns: Vec<usize>,
+    /// Index of the first of the turns that a simulated user wrote.
+    pub(crate) first_simulated_turn: Option<usize>,
     /// Whether the input is the conversation so far, not one request.
     pub(crate) is_conversation: bool,
     pub(crate) usage: Option<Usage>,

@@ -1,5 +1,5 @@
-//! The types that users program with: suites, trials, evidence, outcomes and scores, and the traits of agents, graders
-//! and judges.
+//! The types that users program with: suites, trials, evidence, outcomes and scores, and the traits of agents, graders,
+//! judges and simulated users.
 
 pub(crate) mod agent;
 pub(crate) mod answer_files;
@@ -27,4 +27,6 @@ pub(crate) mod score;
 pub(crate) mod suite;
 pub(crate) mod suite_location;
 pub(crate) mod trial;
+#[cfg_attr(not(feature = "users"), path = "no_users.rs")]
+pub(crate) mod user;
 pub(crate) mod value_depth;

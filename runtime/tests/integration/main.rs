@@ -46,6 +46,8 @@ mod secrets;
 mod shared_runtime;
 mod shells;
 mod signatures;
+#[cfg(feature = "users")]
+mod simulated_users;
 #[cfg(feature = "capture")]
 mod span_sources;
 #[cfg(unix)]

@@ -92,6 +92,7 @@ const SCHEMA: &[&str] = &[
     "execution",
     "layout",
     "probe",
+    "user",
     "case",
     "suite",
     "calibration",

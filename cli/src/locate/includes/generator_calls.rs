@@ -55,6 +55,8 @@ fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result
         ("grader", Some(Text(name)), Some(Text(path))) => generator.grader(name, path),
         ("judge", Some(Text(judge)), None) => generator.judge(judge),
         ("named_judge", Some(Text(name)), Some(Text(judge))) => generator.named_judge(name, judge),
+        ("users", Some(Texts(paths)), None) => generator.users(paths),
+        ("user", Some(Text(name)), Some(Text(path))) => generator.user(name, path),
         ("default_judges", Some(Texts(names)), None) => generator.default_judges(names),
         ("judge_confirm", Some(Number(judgements)), None) => generator.judge_confirm(judgements),
         ("runtime", Some(Text(runtime)), None) => generator.runtime(runtime),

@@ -17,8 +17,11 @@ use crate::source::Span;
 /// Keys of a case and of its turns in which variables are filled in.
 const FILLED: [&str; 6] = ["input", "input_files", "criteria", "expected_output", "expected_outcome", "examples"];
 
-/// Keys of a case and of its turns with graders.
-const GRADERS: [&str; 4] = ["assertions", "assert", "evaluators", "rubrics"];
+/// Keys of a simulated user in which variables are filled in.
+const FILLED_OF_USER: [&str; 4] = ["persona", "goal", "stops_when", "config"];
+
+/// Keys of a case, of its turns and of its user with graders.
+const GRADERS: [&str; 5] = ["assertions", "assert", "evaluators", "rubrics", "turn_assertions"];
 
 /// Texts of graders that are not filled in, because they are read by somebody else: a judge's template and a line of the shell.
 const TEMPLATES: [&str; 3] = ["prompt", "command", "script"];
@@ -114,6 +117,9 @@ impl<'a> Filler<'a, '_> {
                 ("turns", Data::Sequence(turns)) => turns.iter_mut().for_each(|turn| self.object(turn)),
                 // Graders were written there, too.
                 ("execution", Data::Mapping(_)) => self.object(value),
+                ("conversation", Data::Mapping(_)) => self.object(value),
+                ("user", Data::Mapping(_)) => self.object(value),
+                (key, _) if FILLED_OF_USER.contains(&key) => self.value(value),
                 (key, Data::Sequence(graders)) if GRADERS.contains(&key) => {
                     graders.iter_mut().for_each(|grader| self.grader("", grader));
                 }

@@ -22,12 +22,12 @@ const TURN_RUBRICS: StringGroup = StringGroup { name: "turn-rubrics", id: "crite
 
 /// Reads a list of assertions.
 pub(crate) fn read_list(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
-    read(node, RUBRICS, cx, d)
+    read(node, "`assertions`", RUBRICS, cx, d)
 }
 
-/// Reads the list of a turn, whose strings are weighed against each other, but none is required.
-pub(super) fn read_turn(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
-    let mut parsed = read(node, TURN_RUBRICS, cx, d);
+/// Reads the list of a turn, whose strings are weighed against each other, but none is required. Messages call it `what`.
+pub(super) fn read_turn(node: &Node, what: &str, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
+    let mut parsed = read(node, what, TURN_RUBRICS, cx, d);
     for parsed in &mut parsed {
         if parsed.grader.name == TURN_RUBRICS.name && parsed.named.is_none() {
             parsed.grader.weight = 1.0;
@@ -36,8 +36,8 @@ pub(super) fn read_turn(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics)
     parsed
 }
 
-fn read(node: &Node, group: StringGroup, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
-    let Some(items) = fields::list(node, "`assertions`", d) else {
+fn read(node: &Node, what: &str, group: StringGroup, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
+    let Some(items) = fields::list(node, what, d) else {
         return vec![ParsedGrader::broken(node, cx.scope)];
     };
     let parsed = Vec::with_capacity(items.len());

@@ -70,23 +70,34 @@ pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Pars
     entry::read(node, GraderContext::new(scope), d)
 }
 
-/// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
-/// of graders that are not built in.
+/// Reads the assertions of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
+/// of graders that are not built in. `what` is the name of the list.
 pub(crate) fn turn(
     node: &Node,
+    what: &str,
     expected_output: &[Message],
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> (Vec<Grader>, Vec<(String, Span)>) {
-    let parsed = list::read_turn(node, GraderContext::new(scope), d);
+    let parsed = list::read_turn(node, what, GraderContext::new(scope), d);
     // The case may have criteria; whether it has none is not known here.
-    let facts = CaseFacts {
-        expected_output,
-        reference_is_broken: false,
-        has_criteria: true,
-        span: node.span,
-        tasks_layout: false,
-    };
+    merge_part(parsed, expected_output, true, node, d)
+}
+
+/// Reads `assertions` of a simulated user, as [`turn`] does. It has neither a reference nor criteria.
+pub(crate) fn of_user(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> (Vec<Grader>, Vec<(String, Span)>) {
+    merge_part(read(node, scope, d), &[], false, node, d)
+}
+
+fn merge_part(
+    parsed: Vec<ParsedGrader>,
+    expected_output: &[Message],
+    has_criteria: bool,
+    node: &Node,
+    d: &mut Diagnostics,
+) -> (Vec<Grader>, Vec<(String, Span)>) {
+    let facts =
+        CaseFacts { expected_output, reference_is_broken: false, has_criteria, span: node.span, tasks_layout: false };
     let users = user_graders(&parsed).collect();
     (merge(parsed, &[], &facts, d), users)
 }

@@ -1,8 +1,8 @@
 //! A case of the cases, combined and bare layouts.
 
 use evalsuite_diagnostics::Code;
-use evalsuite_schema::Case;
 use evalsuite_schema::keys::Keys;
+use evalsuite_schema::{Case, SimulatedUser};
 
 use super::Generator;
 use crate::tree::{Node, Rule, UNBOUNDED, any_text, choice, integer, keys, list, name};
@@ -99,6 +99,27 @@ impl Generator {
         }
         if self.has() {
             node = node.put("window_size", integer(2, 1, UNBOUNDED));
+        }
+        if self.has() {
+            node = node.put("conversation", self.with_user());
+        }
+        node
+    }
+
+    /// `conversation` of a case whose user is simulated.
+    fn with_user(&mut self) -> Node {
+        let mut node = keys("`conversation`").tag("conversation");
+        if self.has() {
+            return node.need(Code::MissingKey, "user", name("angry_customer"));
+        }
+        let mut user = keys("`user`").tag("user").need(Code::MissingKey, "goal", self.sentence());
+        user = self.stated(user, SimulatedUser::TABLE, &["name", "goal"]);
+        if self.has() {
+            user = user.put("assertions", list([self.grader("contains", 0)]));
+        }
+        node = node.need(Code::MissingKey, "user", user);
+        if self.has() {
+            node = node.put("turn_assertions", list([self.grader("contains", 0)]));
         }
         node
     }

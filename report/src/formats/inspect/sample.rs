@@ -90,6 +90,7 @@ fn metadata(trial: &TrialData) -> Value {
         "input_digest": record.input_digest,
         "grader_digest": record.grader_digest,
         "turns": record.turns,
+        "user": record.user,
         "notes": record.notes,
         "sealed": record.sealed,
         "unsealed": record.unsealed_others(),

@@ -8,11 +8,15 @@ use evalsuite_schema::json::{Object, Value, json};
 /// The role of judges.
 pub(super) const JUDGE: &str = "grader";
 
-/// Tokens and cost, summed over trials; agents and judges apart.
+/// The role of simulated users.
+const USER: &str = "user";
+
+/// Tokens and cost, summed over trials; agents, judges and simulated users apart.
 #[derive(Debug, Default)]
 pub(super) struct TotalUsage {
     models: BTreeMap<String, (Usage, Option<f64>)>,
     judges: (Usage, Option<f64>),
+    users: (Usage, Option<f64>),
 }
 
 impl TotalUsage {
@@ -27,6 +31,9 @@ impl TotalUsage {
         let (usage, cost) = &mut self.judges;
         *usage += record.judge_usage.unwrap_or_default();
         *cost = sum(*cost, record.judge_cost_usd);
+        let (usage, cost) = &mut self.users;
+        *usage += record.user_usage.unwrap_or_default();
+        *cost = sum(*cost, record.user_cost_usd);
     }
 
     pub(super) fn of_models(&self) -> Value {
@@ -34,12 +41,13 @@ impl TotalUsage {
         Value::Object(models.collect())
     }
 
-    /// Judges are not among the models: what they cost is not the agent's.
+    /// Judges and simulated users are not among the models: what they cost is not the agent's.
     pub(super) fn of_roles(&self) -> Value {
-        let (usage, cost) = self.judges;
         let mut roles = Object::new();
-        if usage != Usage::default() || cost.is_some() {
-            roles.insert(JUDGE.to_owned(), usage_json(usage, cost));
+        for (role, (usage, cost)) in [(JUDGE, self.judges), (USER, self.users)] {
+            if usage != Usage::default() || cost.is_some() {
+                roles.insert(role.to_owned(), usage_json(usage, cost));
+            }
         }
         Value::Object(roles)
     }

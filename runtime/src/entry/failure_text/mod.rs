@@ -187,7 +187,11 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str)
     let mut answer = Answer::new(trial.answer.as_deref());
     let turns = trial.turns.as_deref().unwrap_or_default();
     turns.iter().try_for_each(|turn| self::turn(out, turn, indent))?;
-    folded(out, turns.iter().map(|turn| turn.outcome == Status::Passed), "turns ", indent)?;
+    let graded = turns.iter().filter(|turn| !turn.is_ungraded());
+    folded(out, graded.map(|turn| turn.outcome == Status::Passed), "turns ", indent)?;
+    if let Some(user) = &trial.user {
+        graders(out, &user.graders, reason, &mut answer, indent)?;
+    }
     graders(out, &trial.graders, reason, &mut answer, indent)?;
     if let Some(answer) = answer.unshown() {
         let shown = if answer.is_empty() { "(empty)".to_owned() } else { first_chars(answer, LONG_TEXT) };
@@ -198,12 +202,18 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str)
 
 /// A turn of a conversation that did not pass, with its graders.
 fn turn(out: &mut String, turn: &TurnRecord, indent: &str) -> std::fmt::Result {
-    if turn.outcome == Status::Passed {
+    if turn.outcome == Status::Passed || turn.is_ungraded() {
         return Ok(());
     }
     let (number, outcome) = (turn.index + 1, turn.outcome.as_str());
     let said = first_chars(first_line(turn.input.trim()), TURN);
-    writeln!(out, "{indent}turn {number}  {outcome}  {}  {}", score(turn.score), indented(&said, indent.len()))?;
+    let simulated = if turn.simulated { "  (simulated user)" } else { "" };
+    writeln!(
+        out,
+        "{indent}turn {number}  {outcome}  {}  {}{simulated}",
+        score(turn.score),
+        indented(&said, indent.len())
+    )?;
     let below = format!("{indent}  ");
     graders(out, &turn.graders, "", &mut Answer::new(turn.answer.as_deref()), &below)
 }

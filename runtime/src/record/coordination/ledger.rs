@@ -42,12 +42,14 @@ pub(crate) struct Spend {
     pub(crate) runner_attempt: u32,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) judge_cost_usd: Option<f64>,
+    #[json(default, skip_if = "Option::is_none")]
+    pub(crate) user_cost_usd: Option<f64>,
 }
 
 impl Spend {
     /// Its cost in US dollars.
     pub(crate) fn total(&self) -> f64 {
-        self.cost_usd.unwrap_or(0.0) + self.judge_cost_usd.unwrap_or(0.0)
+        [self.cost_usd, self.judge_cost_usd, self.user_cost_usd].into_iter().flatten().sum()
     }
 }
 
@@ -163,6 +165,7 @@ mod tests {
             runner_attempt: 1,
             cost_usd: Some(cost),
             judge_cost_usd: None,
+            user_cost_usd: None,
         }
     }
 

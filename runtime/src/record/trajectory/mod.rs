@@ -40,6 +40,8 @@ mod extra {
     pub(crate) const CONTINUES: &str = "continues";
     /// Of a step: turn of the conversation, from 0.
     pub(crate) const TURN: &str = "turn";
+    /// Of the first step of a turn: a simulated user wrote it.
+    pub(crate) const SIMULATED: &str = "simulated";
 }
 
 impl Outcome {

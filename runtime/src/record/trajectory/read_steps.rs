@@ -11,10 +11,11 @@ use crate::record::trajectory::read_document::usage;
 use crate::record::trajectory::{TrajectoryError, content_parts, extra};
 
 /// Keys of `extra` that are fields of a message. Other keys are metadata.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     extra::CONTENT,
     extra::CONTINUES,
     extra::MESSAGE,
+    extra::SIMULATED,
     extra::TURN,
     "name",
     "start_time",

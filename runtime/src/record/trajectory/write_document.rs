@@ -28,6 +28,8 @@ pub(crate) struct DocumentParts<'a> {
     pub(crate) answer: &'a str,
     /// Index of the first message of every turn of a conversation; empty without one.
     pub(crate) turns: &'a [usize],
+    /// Index of the first turn that a simulated user wrote.
+    pub(crate) first_simulated_turn: Option<usize>,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) result: TrialResult<'a>,
@@ -44,6 +46,12 @@ pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Tr
                 if let Some(turn) = parts.turns.iter().filter(|start| **start <= index).count().checked_sub(1) {
                     for step in &mut steps.done[before..] {
                         step.extra.insert(extra::TURN.to_owned(), turn.into());
+                    }
+                    let is_simulated = parts.first_simulated_turn.is_some_and(|first| first <= turn);
+                    if let Some(step) =
+                        steps.done.get_mut(before).filter(|_| is_simulated && parts.turns[turn] == index)
+                    {
+                        step.extra.insert(extra::SIMULATED.to_owned(), true.into());
                     }
                 }
             }

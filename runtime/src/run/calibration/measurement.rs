@@ -124,6 +124,7 @@ fn write(of: &JudgeMeasurement<'_>, record: &CalibrationRecord, redactor: &Redac
         runner_attempt: settings.runner.attempt,
         cost_usd: None,
         judge_cost_usd: record.cost_usd,
+        user_cost_usd: None,
     })
 }
 

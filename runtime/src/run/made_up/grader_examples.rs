@@ -4,7 +4,7 @@ use evalsuite_records::record::{GraderRecord, Verdict};
 use evalsuite_schema::{Example, Examples, Location, Value};
 
 use crate::run::case_error::CaseError;
-use crate::run::made_up::graders_with_paths::graders_with_paths;
+use crate::run::made_up::graders_with_paths::{graders_with_paths, user_graders_with_paths};
 use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 
@@ -79,7 +79,7 @@ impl MadeUpGrading<'_> {
         let mut graded = Vec::new();
         let case = self.case();
         self.grade_all(&case.examples, Graders::All, &mut graded);
-        for (path, grader, turn) in graders_with_paths(case) {
+        for (path, grader, turn) in graders_with_paths(case).into_iter().chain(user_graders_with_paths(case)) {
             self.grade_all(&grader.examples, Graders::One { path: &path, grader, turn }, &mut graded);
         }
         self.replies = of_trials;

@@ -17,6 +17,15 @@ pub(crate) fn graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&T
     found
 }
 
+/// The graders of the simulated user, with their paths. No result of an agent is graded by them.
+pub(crate) fn user_graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {
+    let mut found = Vec::new();
+    for grader in case.user().into_iter().flat_map(|user| &user.graders) {
+        add_with_members(format!("user/{}", grader.name), grader, None, &mut found);
+    }
+    found
+}
+
 fn add_with_members<'c>(
     path: String,
     grader: &'c Grader,

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use evalsuite_records::record::{Mode, Reason, Status};
-use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
+use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Turn};
 
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::answer_files::AnswerFiles;
@@ -32,7 +32,7 @@ const EXAMPLES: &str = "examples";
 pub(crate) struct MadeUpGrading<'a> {
     pub(super) suite: &'a MadeUpSuite,
     pub(super) plan: Plan<'a>,
-    /// The case with the values of its variables, if it has any.
+    /// The case with the values of its variables and a made-up turn of its simulated user, if it has any.
     resolved: Option<Case>,
     pub(super) replies: JudgeReplies,
     needs_workspace: bool,
@@ -63,8 +63,12 @@ pub(super) enum Graders<'g> {
 impl<'a> MadeUpGrading<'a> {
     pub(super) fn new(suite: &'a MadeUpSuite, entry: &'static EvalCase) -> Result<Self, CaseError> {
         let plan = Plan::new(&suite.evals, entry, &suite.settings, &suite.run)?;
-        let resolved = match plan.entry.may_have_variables() {
-            true => Some(resolve_case(&plan).map_err(|end| end.reason)?.into_owned()),
+        let resolved = match plan.entry.may_have_variables() || plan.case.user().is_some() {
+            true => {
+                let mut case = resolve_case(&plan).map_err(|end| end.reason)?.into_owned();
+                case.conversation = case.conversation.map(Conversation::with_made_up_turn);
+                Some(case)
+            }
             false => None,
         };
         let directory = plan.directory.join("made-up");

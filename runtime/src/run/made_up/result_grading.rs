@@ -17,6 +17,7 @@ use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading,
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::selection::case_graders::{case_graders, turn_graders};
 use crate::run::trial::conversation::conversation_so_far::ConversationSoFar;
+use crate::run::trial::conversation::user_role::describe_user;
 use crate::run::trial::conversation::{TurnScores, shown, turn_folder, turn_not_run};
 
 /// A result while it is graded.
@@ -34,6 +35,10 @@ impl ResultGrading<'_> {
             (Graders::One { path, grader, turn }, _) => {
                 if let Some(turn) = turn {
                     ConversationSoFar::of(case).describe_turn(turn, &mut facts);
+                }
+                let of_user = || case.user().into_iter().flat_map(|user| &user.graders).flat_map(Grader::with_members);
+                if let Some(user) = case.user().filter(|_| of_user().any(|other| std::ptr::eq(other, grader))) {
+                    describe_user(user, &mut facts);
                 }
                 self.grade_by_one(path, grader, facts)
             }
@@ -73,7 +78,14 @@ impl ResultGrading<'_> {
             if !high.is_stopped {
                 so_far.add(&turn.input, &facts);
             }
-            let (record, scores) = self.grade_turn(index, turn, facts);
+            let (mut record, scores) = self.grade_turn(index, turn, facts);
+            // The made-up turn of a simulated user.
+            record.simulated = conversation.user.is_some() && index as usize + 1 == conversation.turns.len();
+            if record.simulated && scores.is_none() {
+                (record.score, record.outcome) = (None, Status::Skipped);
+                turns.push(record);
+                continue;
+            }
             let [of_low, of_high] = scores.map_or([None, None], |scores| scores.map(Some));
             low.add(of_low);
             high.add(of_high);
@@ -82,7 +94,7 @@ impl ResultGrading<'_> {
         let mut facts = self.facts(None);
         facts.answer = role_blocks(&so_far.messages);
         so_far.describe_whole(&mut facts);
-        let graders = self.run_graders(&case.graders, None, facts);
+        let graders = self.run_graders(&case_graders(case), None, facts);
         let [of_low, of_high] = self.whole_scores(&graders, low.is_stopped != high.is_stopped);
         let threshold = self.of_case.plan.standard.threshold;
         let score =

@@ -25,7 +25,11 @@ pub(super) struct PathVerdict<'r> {
 pub(super) fn verdicts<'r>(graders: &'r [GraderRecord], turns: Option<&'r [TurnRecord]>) -> Vec<PathVerdict<'r>> {
     let mut found = Vec::new();
     graders.iter().for_each(|record| add_verdicts(record.name.clone(), record, &mut found));
-    for (index, turn) in (0_u32..).zip(turns.unwrap_or_default()) {
+    let turns = turns.unwrap_or_default();
+    // All turns of a simulated user have the same graders.
+    let first_simulated = turns.iter().position(|turn| turn.simulated).unwrap_or(turns.len());
+    for (index, turn) in turns.iter().enumerate() {
+        let index = u32::try_from(index.min(first_simulated)).unwrap_or(u32::MAX);
         for record in &turn.graders {
             add_verdicts(format!("{}/{}", turn_folder(index), record.name), record, &mut found);
         }

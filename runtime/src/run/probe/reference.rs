@@ -20,6 +20,8 @@ pub(super) struct Reference {
 pub(super) fn reference(case: &Case) -> Option<Reference> {
     let mut is_answer = true;
     let replies = match &case.conversation {
+        // What a simulated user says is not known, and so is what to reply.
+        Some(conversation) if conversation.user.is_some() => return None,
         Some(conversation) => {
             let of_turn = |(index, turn): (usize, &Turn)| {
                 let of_whole = case.graders.iter().filter(|_| index == 0);

@@ -8,9 +8,11 @@ use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 use crate::grade;
 use crate::model::evals::Registry;
 
-/// Graders of a whole case: its own, else, unless it is a conversation, a judge that compares the answer with what the case expects.
+/// Graders of a whole case: its own, else a judge that compares the answer with what the case expects. A conversation is judged as a whole
+/// only if it has a simulated user, of whose turns nothing is expected, and criteria.
 pub(crate) fn case_graders(case: &Case) -> Cow<'_, [Grader]> {
-    match case.graders.is_empty() && case.conversation.is_none() {
+    let is_judged = case.conversation.is_none() || case.user().is_some() && case.criteria.is_some();
+    match case.graders.is_empty() && is_judged {
         true => Cow::Owned(vec![grade::llm_grader::implicit(case.location.clone())]),
         false => Cow::Borrowed(&case.graders),
     }

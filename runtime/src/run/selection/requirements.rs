@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::grader::{AskedJudge, ComparedWith};
-use evalsuite_schema::{Case, Grader, GraderConfig};
+use evalsuite_schema::{Case, Grader, GraderConfig, SimulatedUser};
 
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evals::Registry;
@@ -78,12 +78,12 @@ pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut Status, reason: &mu
     }
 }
 
-/// Whether a grader asks the default judge. A named judge that does not exist is an error of the grader that names it.
+/// Whether a grader or the simulated user asks the default judge. A named judge that does not exist is an error of what names it.
 pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
     any_asks(case, registry, |judge| judge == AskedJudge::Default)
 }
 
-/// Whether a grader asks a judge, the default one or one that it names.
+/// Whether a grader or the simulated user asks a judge, the default one or a named one.
 pub(crate) fn asks_judge(case: &Case, registry: &Registry) -> bool {
     any_asks(case, registry, |_| true)
 }
@@ -100,13 +100,22 @@ pub(crate) fn compares_with_baseline(case: &Case) -> bool {
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
+    let of_user = || {
+        case.conversation.iter().flat_map(|conversation| {
+            conversation.user.iter().flat_map(|user| &user.graders).chain(&conversation.turn_graders)
+        })
+    };
     let asks = |grader: &Grader| {
         grader.with_members().any(|grader| match &grader.config {
             GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
             config => config.asked_judge().is_some_and(is_wanted),
         })
     };
-    case_graders(case).iter().any(asks) || of_turns.any(|grader| asks(&grader))
+    let writes = |user: &SimulatedUser| user.asked_judge().is_some_and(is_wanted);
+    case_graders(case).iter().any(asks)
+        || of_turns.any(|grader| asks(&grader))
+        || of_user().any(asks)
+        || case.user().is_some_and(writes)
 }
 
 /// Whether a program with this name can be started.

@@ -54,7 +54,8 @@ pub(crate) fn call_command(
         let media = media_parts(messages_of(input)).into_iter();
         let media = media.map(|(file, kind)| (plan.places.resolve(file), kind.to_owned())).collect();
         let turns = case.conversation.as_ref().map_or(0, |conversation| conversation.turns.len());
-        let is_last = turn.is_none_or(|turn| turn as usize + 1 == turns);
+        // Whether a simulated user says more is only known after the answer; the session then ends with the trial.
+        let is_last = turn.is_none_or(|turn| turn as usize + 1 == turns && case.user().is_none());
         let mut answer = prepared.acp.turn(command, target, &ask, media, is_last);
         if let Some(mcp) = &prepared.mcp {
             let mut unreported = Outcome::new();

@@ -25,9 +25,13 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>) -> io::Result<TrialRecord> {
     (record.timings.total_ms, record.ended_at) = (whole_millis(took), trial.clock.after(took));
     write_trajectory(&trial, &mut record)?;
     remove_needless_workspace(&trial, &mut record);
-    let TrialRecord { turns, graders, judge_usage, judge_cost_usd, .. } = &mut record;
+    let TrialRecord { turns, user, graders, judge_usage, judge_cost_usd, .. } = &mut record;
     let of_turns = turns.iter().flatten().map(|turn| turn.graders.as_slice());
-    of_turns.chain([graders.as_slice()]).for_each(|graders| add_judges(graders, judge_usage, judge_cost_usd));
+    let of_user = user.iter().map(|user| user.graders.as_slice());
+    of_turns
+        .chain(of_user)
+        .chain([graders.as_slice()])
+        .for_each(|graders| add_judges(graders, judge_usage, judge_cost_usd));
     let plan = trial.plan;
     plan.settings.echo.say(|| shown(&record));
     let record = plan.redactor.redacted(record)?;
@@ -51,6 +55,7 @@ fn write_trajectory(trial: &TrialAttempt<'_>, record: &mut TrialRecord) -> io::R
             transcript: evidence.transcript(),
             answer: evidence.answer(),
             turns: &facts.turns,
+            first_simulated_turn: facts.first_simulated_turn,
             usage: record.usage,
             cost_usd: record.cost_usd,
             result: TrialResult {

@@ -38,7 +38,7 @@ pub(crate) fn run_attempts(
 fn is_worth_repeating(record: &TrialRecord) -> bool {
     let Some(reason) = &record.reason else { return false };
     record.outcome == Status::Error
-        && matches!(reason.stage, Stage::Workspace | Stage::Agent | Stage::Grading)
+        && matches!(reason.stage, Stage::Workspace | Stage::Agent | Stage::User | Stage::Grading)
         && !matches!(
             reason.code,
             ReasonCode::TargetUnusable
@@ -50,6 +50,7 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
                 | ReasonCode::NothingDecided
                 | ReasonCode::NotSealed
                 | ReasonCode::SawAnswers
+                | ReasonCode::UserLeftRole
         )
 }
 

@@ -39,9 +39,10 @@ pub(crate) fn results<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> 
     trials.into_iter().map(|trial| TrialPoint { outcome: trial.outcome, score: trial.score }).collect()
 }
 
-/// Cost of trials in US dollars, of the agent and of judges; `None` if none was reported.
+/// Cost of trials in US dollars, of the agent, of judges and of simulated users; `None` if none was reported.
 pub(crate) fn cost<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> Option<f64> {
-    trials.into_iter().flat_map(|trial| [trial.cost_usd, trial.judge_cost_usd]).flatten().reduce(|sum, cost| sum + cost)
+    let of_trial = |trial: &'t TrialRecord| [trial.cost_usd, trial.judge_cost_usd, trial.user_cost_usd];
+    trials.into_iter().flat_map(of_trial).flatten().reduce(|sum, cost| sum + cost)
 }
 
 /// Mean score of the trials that passed or failed.

@@ -245,6 +245,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
             runner_attempt: record.runner_attempt,
             cost_usd: record.cost_usd.filter(|_| !is_replayed),
             judge_cost_usd: record.judge_cost_usd,
+            user_cost_usd: record.user_cost_usd.filter(|_| record.mode != Mode::Regrade),
         };
         // Both or none, as other threads see it.
         let mut progress = self.progress();

@@ -36,7 +36,7 @@ fn the_strings_of_a_turn_are_not_required() {
     let package = Package::new(&[]);
     let mut d = Diagnostics::new();
     let node = package.node("[nice, {type: contains, value: x}, short]");
-    let (found, _) = assertions::turn(&node, &[], package.scope(), &mut d);
+    let (found, _) = assertions::turn(&node, "`assertions`", &[], package.scope(), &mut d);
     assert_eq!(package.lines(&d), Vec::<String>::new());
     assert_eq!((found[0].name.as_str(), found[0].weight), ("turn-rubrics", 1.0));
     assert_eq!(criteria(&found[0]), [("criterion-1", "nice", false), ("criterion-2", "short", false)]);

@@ -44,6 +44,9 @@ pub(crate) struct AgentInput {
     /// The user's input of each turn of a conversation.
     #[json(default, skip_if = "Vec::is_empty")]
     turns: Vec<Value>,
+    /// The simulated user, as far as what it says depends on it; null without one.
+    #[json(default, skip_if = "Value::is_null")]
+    user: Value,
     /// SHA-256 of input files by their path in the case file.
     #[json(default, skip_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
@@ -100,7 +103,7 @@ pub(crate) struct InputPart {
 }
 
 /// Everything that makes a recording stale: whether it is, the message and the table in the documentation follow from it.
-pub(crate) const PARTS: [InputPart; 8] = [
+pub(crate) const PARTS: [InputPart; 9] = [
     InputPart {
         name: "target",
         compared: "its name; of a command, the entry in the targets file as written",
@@ -123,6 +126,17 @@ pub(crate) const PARTS: [InputPart; 8] = [
                 .then(|| format!("the input changed:{}", diff(&shown(&then.input), &shown(&now.input))));
             let turns = (then.turns != now.turns).then(|| "the turns of the conversation changed".to_owned());
             input.into_iter().chain(turns).collect()
+        },
+    },
+    InputPart {
+        name: "simulated user of a conversation",
+        compared: "as written, without its time limit and its graders",
+        differences: |then, now| {
+            let text = |user: &Value| if user.is_null() { String::new() } else { pretty(user) };
+            (then.user != now.user)
+                .then(|| format!("the simulated user changed:{}", diff(&text(&then.user), &text(&now.user))))
+                .into_iter()
+                .collect()
         },
     },
     InputPart {
@@ -188,6 +202,11 @@ impl AgentInput {
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
         let turns: Vec<Value> = turns.filter_map(|turn| evalsuite_schema::json::to_value(&turn.input).ok()).collect();
         let input = with_written_paths(&case.input);
+        let mut user =
+            case.user().and_then(|user| evalsuite_schema::json::to_value(&user.as_asked()).ok()).unwrap_or_default();
+        if let Value::Object(user) = &mut user {
+            user.remove("location");
+        }
         let command = command.map(|target| CommandInput {
             command: target.command.clone(),
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
@@ -198,9 +217,10 @@ impl AgentInput {
         });
         Self {
             target: target.to_owned(),
-            variables: variables(&case.id, &input, &turns),
+            variables: variables(&case.id, &input, &turns, &user),
             input,
             turns,
+            user,
             files,
             workspace,
             repos,
@@ -344,8 +364,8 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
 
 /// Digests of the values of the variables in the input of a case. The name of the variable and the id of the case are in the key, so that
 /// equal values cannot be recognized.
-fn variables(case: &str, input: &Input, turns: &[Value]) -> BTreeMap<String, String> {
-    let text = evalsuite_schema::json::json!([input, turns]).to_string();
+fn variables(case: &str, input: &Input, turns: &[Value], user: &Value) -> BTreeMap<String, String> {
+    let text = evalsuite_schema::json::json!([input, turns, user]).to_string();
     let names: BTreeSet<&str> = Syntax::Variable.names(&text).collect();
     let values = names.into_iter().filter_map(|name| Some((name, environment::var(name)?)));
     map(values.map(|(name, value)| (name.to_owned(), sha256_with_key(&format!("{case}/{name}"), &value))))

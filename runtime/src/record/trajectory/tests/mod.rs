@@ -32,6 +32,7 @@ fn written_with(
         transcript,
         answer,
         turns: &[],
+        first_simulated_turn: None,
         usage: None,
         cost_usd: None,
         result: TrialResult { outcome: Status::Passed, score: Some(1.0), reason: None, graders: &[] },

@@ -80,7 +80,7 @@ fn the_document_says_whose_work_it_is_and_what_it_came_to() {
     let transcript = ["a", "b", "c", "d"].map(|text| Message::text(Role::Assistant, text));
     let document = written_with(Some(&transcript), "", &Redactor::default(), |work| {
         work.model = Some("m-1");
-        work.turns = &[0, 3];
+        (work.turns, work.first_simulated_turn) = (&[0, 3], Some(1));
         work.usage = Some(Usage::new(7, 3).with_cached(2).with_reasoning(1));
         work.cost_usd = Some(0.5);
     });
@@ -97,6 +97,8 @@ fn the_document_says_whose_work_it_is_and_what_it_came_to() {
     assert_eq!((&document["final_metrics"], &document["extra"]["evalsuite"]["outcome"]), (&totals, &json!("passed")));
     let turns: Vec<&Value> = document["steps"].as_array().unwrap().iter().map(|step| &step["extra"]["turn"]).collect();
     assert_eq!(turns, [0, 0, 0, 1]);
+    let simulated = document["steps"].as_array().unwrap().iter().map(|step| &step["extra"]["simulated"]);
+    assert_eq!(simulated.collect::<Vec<_>>(), [&Value::Null, &Value::Null, &Value::Null, &json!(true)]);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) struct ConversationSoFar {
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
     starts: Vec<usize>,
+    /// Index of the first turn that a simulated user wrote.
+    pub(crate) first_simulated: Option<usize>,
     /// When the first turn began and the last one ended.
     pub(crate) span: Option<(String, String)>,
 }
@@ -69,6 +71,7 @@ impl ConversationSoFar {
         facts.is_conversation = true;
         facts.unknown = self.unknown;
         facts.tools = self.recording.captured.tools;
+        facts.first_simulated_turn = self.first_simulated;
         (facts.transcript, facts.turns) = match self.lacks_messages {
             true => (None, Vec::new()),
             false => (Some(self.transcript), self.starts),

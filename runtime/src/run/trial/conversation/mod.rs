@@ -1,6 +1,10 @@
 //! A conversation: the agent is called once per turn, and each reply is graded before the next turn.
 
 pub(crate) mod conversation_so_far;
+#[cfg_attr(not(feature = "users"), path = "no_simulated_user.rs")]
+pub(crate) mod simulated_user;
+#[cfg(any(feature = "grader-tests", feature = "users"))]
+pub(crate) mod user_role;
 
 use std::time::Duration;
 
@@ -8,11 +12,12 @@ use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
+use self::simulated_user::check_user;
 use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
-use crate::run::selection::case_graders::turn_graders;
+use crate::run::selection::case_graders::{case_graders, turn_graders};
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::called_command::agent_directory;
 use crate::run::trial::captured::{
@@ -91,18 +96,29 @@ impl TurnScores {
 
 impl RunningConversation<'_> {
     fn run_turns(&mut self, conversation: &Conversation) -> Result<(), EarlyEnd> {
-        let trial = self.prepared.trial;
         for (index, turn) in (0_u32..).zip(&conversation.turns) {
-            let mut record = turn_not_run(index, turn);
-            let ended = guarded(|| self.run_turn(turn, conversation.window_size, &mut record)).map_err(|mut end| {
-                (record.outcome, record.score) = (end.outcome, None);
-                end.reason.message = format!("turn {}: {}", index + 1, end.reason.message);
-                end
-            });
-            trial.record.borrow_mut().turns.get_or_insert_default().push(record);
-            ended?;
+            self.run_recorded_turn(index, turn, conversation.window_size, false)?;
         }
-        Ok(())
+        conversation.user.as_ref().map_or(Ok(()), |user| self.run_user_turns(conversation, user))
+    }
+
+    /// Runs a turn, and adds its record however it ends. `is_simulated`: a simulated user wrote it.
+    fn run_recorded_turn(
+        &mut self,
+        index: u32,
+        turn: &Turn,
+        window: Option<u32>,
+        is_simulated: bool,
+    ) -> Result<(), EarlyEnd> {
+        let mut record = turn_not_run(index, turn);
+        record.simulated = is_simulated;
+        let ended = guarded(|| self.run_turn(turn, window, &mut record)).map_err(|mut end| {
+            (record.outcome, record.score) = (end.outcome, None);
+            end.reason.message = format!("turn {}: {}", index + 1, end.reason.message);
+            end
+        });
+        self.prepared.trial.record.borrow_mut().turns.get_or_insert_default().push(record);
+        ended
     }
 
     /// Calls the agent and grades its reply, unless an earlier turn has ended the conversation.
@@ -163,6 +179,11 @@ impl RunningConversation<'_> {
         self.so_far.add(&turn.input, &facts);
         record.answer = Some(first_of_answer(&facts.answer).0);
         let graders = turn_graders(turn, &prepared.case);
+        if graders.is_empty() && record.simulated {
+            // How many turns there are is up to the user: they do not count.
+            record.score = None;
+            return;
+        }
         if graders.is_empty() {
             (record.score, record.outcome) = (Some(1.0), Status::Passed);
             return self.scores.add(None);
@@ -185,7 +206,12 @@ impl RunningConversation<'_> {
         so_far.describe_whole(&mut facts);
         let evidence = report(trial, facts);
         guarded(|| {
-            let graders = run_graders(prepared, &evidence, &prepared.case.graders, None);
+            let in_role = conversation.user.as_ref().map_or(Ok(()), |user| check_user(prepared, user));
+            if in_role.is_err() {
+                prepared.add_judge_replies();
+            }
+            in_role?;
+            let graders = run_graders(prepared, &evidence, &case_graders(&prepared.case), None);
             let whole = (!graders.is_empty()).then(|| plan.score(&graders));
             prepared.add_judge_replies();
             trial.decide(score_conversation(
