@@ -88,7 +88,17 @@ const PAGES: &[Page] = &[
         title: "The targets file",
         intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
                 Agent Client Protocol: [Agents over ACP](../acp.md).",
-        tables: &["targets-file", "cli-target", "acp-target", "permission-rule", "mcp", "mcp-server", "mcp-fault", "healthcheck", "network"],
+        tables: &[
+            "targets-file",
+            "cli-target",
+            "acp-target",
+            "permission-rule",
+            "mcp",
+            "mcp-server",
+            "mcp-fault",
+            "healthcheck",
+            "network",
+        ],
     },
 ];
 
