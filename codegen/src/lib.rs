@@ -36,6 +36,9 @@ pub mod binding;
 pub mod arguments;
 
 #[doc(hidden)]
+pub mod skill_bindings;
+
+#[doc(hidden)]
 pub mod expansion;
 
 #[cfg(test)]

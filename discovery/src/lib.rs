@@ -13,6 +13,7 @@ mod glob;
 mod listing;
 mod parts;
 mod pattern;
+mod skill_directories;
 mod slashes;
 mod spelling;
 mod suite_files;
@@ -29,6 +30,7 @@ pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
 #[doc(hidden)]
 pub use parts::{in_parts, processors};
 pub use pattern::Pattern;
+pub use skill_directories::skills_below;
 #[doc(hidden)]
 pub use slashes::normalize;
 pub use slashes::with_slashes;

@@ -1,13 +1,14 @@
 //! From the arguments of a call to its tokens.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::arguments::Arguments;
-use evalsuite_codegen::binding::Problem;
+use evalsuite_codegen::binding::{Binding, Problem};
 use evalsuite_codegen::cargo_environment::DENY_WARNINGS;
-use evalsuite_codegen::expansion::{Expansion, compile_error};
-use evalsuite_codegen::{arguments, cargo_environment, expansion};
+use evalsuite_codegen::expansion::{Context, Expansion, compile_error};
+use evalsuite_codegen::{arguments, cargo_environment, expansion, skill_bindings};
+use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -32,11 +33,31 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     if is_misplaced(&tokens, source_file.as_deref()) {
         return compile_error(&Problem::argument(binding.entry.span(), MISPLACED.to_owned()));
     }
+    let directory = entry_directory(&context.request);
+    let suites = match skill_bindings::of_each_skill(binding, &directory) {
+        Ok(bindings) => bindings.into_iter().map(|binding| suite(binding, &context, problems.clone())).collect(),
+        Err(problem) => vec![compile_error(&problem)],
+    };
+    quote!(#guard #(#suites)*)
+}
+
+/// The code of one suite. `context` is that of the call, which may name a directory of several suites.
+fn suite(binding: Binding, context: &Context, problems: Vec<Problem>) -> TokenStream {
+    let mut context = context.clone();
+    context.request.entry = binding.entry.value();
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).filter_map(warning);
     let trackers = trackers(&expansion);
     let code = expansion.tokens();
-    quote!(#guard #(#warnings)* #code #trackers)
+    quote!(#(#warnings)* #code #trackers)
+}
+
+/// The directory that the entry names, if it is one.
+fn entry_directory(request: &Request) -> PathBuf {
+    match (&request.source_dir, request.entry.strip_prefix("./")) {
+        (Some(directory), Some(rest)) => directory.join(rest),
+        _ => request.package_root.join(&request.entry),
+    }
 }
 
 /// Warns in the stream in which cargo reads warnings, else returns code for which rustc warns.

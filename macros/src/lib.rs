@@ -38,6 +38,11 @@ mod surroundings;
 /// | `deny_warnings` | nothing: warnings fail the build, as with the variable `EVALSUITE_DENY_WARNINGS` | off |
 /// | `allow` | `["name"]`: warnings that are not shown; also `unsupported-docker` | `[]` |
 ///
+/// # Skills
+///
+/// A directory with several Agent Skills makes a module for each of them that has evals: `include_eval_suite!("skills")` is a call with
+/// `"skills/pdf-forms"`, one with `"skills/csv-totals"`, and so on, with the same arguments.
+///
 /// # Changes
 ///
 /// An edited file is noticed without a build script. For added, renamed and deleted files call `evalsuite_build::track("suites")` in

@@ -14,6 +14,7 @@
 
 mod baseline;
 mod comparison;
+mod expectation_text;
 mod failure_text;
 mod formats;
 mod gates;

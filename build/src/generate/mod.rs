@@ -7,6 +7,7 @@ use evalsuite_codegen::binding::{Agent, Binding, Judge, NamedExpr, Problem};
 use evalsuite_codegen::cargo_environment::{DENY_WARNINGS, warnings_are_denied};
 use evalsuite_codegen::expansion::{Context, Expansion, expand};
 use evalsuite_codegen::replaced_file::write_if_changed;
+use evalsuite_codegen::skill_bindings;
 use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
@@ -194,8 +195,8 @@ impl Generator {
         self.with(|binding| binding.allow.extend(literals(names)))
     }
 
-    /// Writes `$OUT_DIR/evalsuite/NAME.rs`, NAME being the module's name, and tracks the suite. Problems of the suite are
-    /// shown by cargo, and errors end the build script.
+    /// Writes `$OUT_DIR/evalsuite/NAME.rs`, NAME being the module's name, and tracks the suite. Of a directory with several skills, it
+    /// writes a file for each. Problems of the suite are shown by cargo, and errors end the build script.
     ///
     /// A suite that does not exist is a warning of the build, as in [`track`](crate::track); the written code is a compile error.
     pub fn write(self) {
@@ -231,23 +232,16 @@ impl Generator {
             Ok(denied) => context.deny_warnings = denied,
             Err(error) => self.report(error),
         }
-        let mut expansion = expand(self.binding, &context, self.problems);
-        expansion.archive(&package.out_dir);
         let directory = directory.map(|directory| package.root.join(directory));
-        let elsewhere = |file: &&PathBuf| directory.as_ref().is_none_or(|directory| !file.starts_with(directory));
-        for file in expansion.files.iter().filter(elsewhere).filter_map(|file| file.to_str()) {
-            instructions.rerun_if_changed(file);
-        }
-        for problem in expansion.problems() {
-            match problem.is_error() {
-                true if exists => instructions.error(&problem.text()),
-                _ => instructions.warning(&problem.text()),
-            }
-        }
-        let path = package.out_dir.join("evalsuite").join(format!("{}.rs", expansion.module));
-        let code = format!("{HEADER}{}", formatted(&expansion));
-        if let Err(error) = write_if_changed(&path, code.as_bytes(), || None) {
-            instructions.error(&format!("cannot write {}: {error}", path.display()));
+        let entry = package.root.join(self.binding.entry.value());
+        let bindings = match skill_bindings::of_each_skill(self.binding, &entry) {
+            Ok(bindings) => bindings,
+            Err(problem) => return instructions.error(&problem.text()),
+        };
+        for binding in bindings {
+            context.request.entry = binding.entry.value();
+            let expansion = expand(binding, &context, self.problems.clone());
+            write_suite(expansion, exists, directory.as_deref(), package, instructions);
         }
     }
 
@@ -288,6 +282,32 @@ impl Generator {
 
     fn report(&mut self, message: String) {
         self.problems.push(Problem::argument(Span::call_site(), message));
+    }
+}
+
+/// Writes the code of a suite, and tracks its files that are not below `tracked`.
+fn write_suite(
+    mut expansion: Expansion,
+    exists: bool,
+    tracked: Option<&Path>,
+    package: &Package,
+    instructions: &mut Instructions,
+) {
+    expansion.archive(&package.out_dir);
+    let elsewhere = |file: &&PathBuf| tracked.is_none_or(|tracked| !file.starts_with(tracked));
+    for file in expansion.files.iter().filter(elsewhere).filter_map(|file| file.to_str()) {
+        instructions.rerun_if_changed(file);
+    }
+    for problem in expansion.problems() {
+        match problem.is_error() {
+            true if exists => instructions.error(&problem.text()),
+            _ => instructions.warning(&problem.text()),
+        }
+    }
+    let path = package.out_dir.join("evalsuite").join(format!("{}.rs", expansion.module));
+    let code = format!("{HEADER}{}", formatted(&expansion));
+    if let Err(error) = write_if_changed(&path, code.as_bytes(), || None) {
+        instructions.error(&format!("cannot write {}: {error}", path.display()));
     }
 }
 

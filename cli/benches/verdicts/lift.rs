@@ -10,15 +10,10 @@ use super::run_files::{Case, SuiteFiles, write_record};
 use super::tables::{share, simulate};
 
 /// Cases of a suite, and trials of each in each arm.
-const SIZES: [(usize, usize); 6] = [(8, 1), (8, 3), (20, 1), (20, 3), (50, 1), (50, 3)];
+const SIZES: [(usize, usize); 4] = [(8, 3), (20, 1), (20, 3), (50, 3)];
 
-const POPULATIONS: [(&str, Rates); 5] = [
-    ("any rate", Rates::Uniform),
-    ("all 0.5", Rates::All(0.5)),
-    ("all 0.9", Rates::All(0.9)),
-    ("0.85 and 0.3", Rates::EasyAndHard),
-    ("1 or 0", Rates::PassOrFail),
-];
+const POPULATIONS: [(&str, Rates); 3] =
+    [("any rate", Rates::Uniform), ("all 0.5", Rates::All(0.5)), ("1 or 0", Rates::PassOrFail)];
 
 /// How a skill changes the rate of a case.
 struct Skill {

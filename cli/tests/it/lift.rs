@@ -85,8 +85,8 @@ fn a_lift_has_its_interval_its_costs_and_the_expectations_that_say_nothing() {
     let expected = "\
 csv: lift of the skill, compared with without_skill: 10 cases in both
   mean       without_skill  with_skill  difference   95 % interval      p
-  pass rate           0.00        1.00       +1.00  +0.27 to +1.00  0.001
-  score               0.50        1.00       +0.50  -0.01 to +0.72  0.001
+  pass rate           0.00        1.00       +1.00  +0.29 to +1.00  0.001
+  score               0.50        1.00       +0.50  +0.01 to +0.70  0.001
   tokens               100         300        +200               –      –
   seconds             2.00        2.00       +0.00               –      –
   10 expectations hold in every trial of both arms, which says nothing about the skill
@@ -126,8 +126,8 @@ fn a_gate_on_the_lift_is_about_the_lower_end_of_its_interval() {
     let package_of_ten = package("without_skill", 10, helps);
     let (code, out) = gate(&package_of_ten, "lift > 0");
     assert_eq!(code, 0, "{out}");
-    assert!(out.starts_with("met        lift > 0  0.27"), "{out}");
-    assert!(out.contains("difference +1.00, +0.27 to +1.00"), "{out}");
+    assert!(out.starts_with("met        lift > 0  0.29"), "{out}");
+    assert!(out.contains("difference +1.00, +0.29 to +1.00"), "{out}");
     assert_eq!(gate(&package_of_ten, "lift > 30%").0, 1);
     let (code, out) = gate(&package_of_ten, "target:old_skill lift > 0");
     assert_eq!(code, 4, "no case ran as this target\n{out}");

@@ -10,7 +10,7 @@ fn the_schema_of_every_kind_is_printed() {
     assert_eq!(kinds.code, 0);
     assert!(
         kinds.out.starts_with("eval\ncase\n")
-            && kinds.out.contains("\nsummary\ndiff\ncalibrate\ngate\nhealth\ncalls\ncheck\nclean\n"),
+            && kinds.out.contains("\nsummary\ndiff\ncalibrate\ngate\nhealth\nlift\ncalls\ncheck\nclean\n"),
         "{}",
         kinds.out
     );

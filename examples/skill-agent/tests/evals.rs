@@ -1,8 +1,9 @@
-//! The evals of the skill `csv-totals`, with the skill and without it.
+//! The evals of the skills in `skills`, with the skill and without it.
 
 use evalsuite::{JudgeReply, JudgeRequest, Trial, Usage, include_eval_suite};
 
-include_eval_suite!("skills/csv-totals", agent = skill_agent, judge = judge);
+// A module for each skill with evals: here `csv_totals`.
+include_eval_suite!("skills", agent = skill_agent, judge = judge);
 
 fn skill_agent(trial: &mut Trial<'_>) -> anyhow::Result<String> {
     let workspace = trial.workspace().to_owned();

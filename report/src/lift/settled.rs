@@ -6,6 +6,7 @@ use evalsuite_records::record::{GraderRecord, Status, Verdict};
 use evalsuite_schema::json::written_by_serde;
 use serde::Serialize;
 
+use crate::expectation_text::expectation_text;
 use crate::run_data::CaseData;
 
 /// An expectation that comes out the same in all trials of two arms.
@@ -76,6 +77,8 @@ fn expectations(case_id: &str, grader: &GraderRecord) -> Vec<(SettledExpectation
     match grader.verdict {
         None => Vec::new(),
         Some(verdict) if grader.assertions.is_empty() => vec![(expectation(None), verdict == Verdict::Pass)],
-        Some(_) => grader.assertions.iter().map(|it| (expectation(Some(&it.text)), it.passed)).collect(),
+        Some(_) => {
+            grader.assertions.iter().map(|it| (expectation(Some(expectation_text(grader, it))), it.passed)).collect()
+        }
     }
 }

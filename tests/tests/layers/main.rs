@@ -136,6 +136,7 @@ const CODEGEN: &[&str] = &[
     "cache",
     "binding",
     "arguments",
+    "skill_bindings",
     "expansion",
 ];
 
@@ -163,6 +164,7 @@ const RECORDS: &[&str] = &[
 const REPORT: &[&str] = &[
     "run_data",
     "slice",
+    "expectation_text",
     "statistics",
     "sequential",
     "suite_text",
@@ -224,6 +226,7 @@ const DISCOVERY: &[&str] = &[
     "listing",
     "tree",
     "directories",
+    "skill_directories",
     "glob",
     "case_files",
     "data_files",

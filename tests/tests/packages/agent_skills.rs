@@ -76,3 +76,78 @@ fn the_evals_of_a_skill_run_with_the_skill_and_their_files_in_the_workspace() {
     let ran = package.cargo(["test"]).run().fails("the name is not that of the directory");
     ran.says("E032 invalid-suite-name").says("skills/pdf-forms/SKILL.md:2:7");
 }
+
+/// A skill with arms next to one without, and one without evals.
+fn package_of_skills(name: &str, test: &str) -> Package {
+    let front_matter = |name: &str| format!("---\nname: {name}\ndescription: Adds up tables.\n---\n");
+    let arms = r#"{
+  "arms": ["with_skill", "without_skill", {"old_skill": "evals/old"}],
+  "evals": [
+    {"id": 1, "prompt": "Sum", "expectations": ["It says `skill=new`"]},
+    {"id": "used", "prompt": "Sum", "should_trigger": false}
+  ]
+}"#;
+    let package = Package::new(name);
+    package
+        .write("src/lib.rs", LIB)
+        .write("tests/evals.rs", test)
+        .write("build.rs", "fn main() { evalsuite_build::track(\"skills\"); }")
+        .write("skills/csv/SKILL.md", &(front_matter("csv") + "new"))
+        .write("skills/csv/evals/evals.json", arms)
+        .write("skills/csv/evals/old/SKILL.md", &(front_matter("csv") + "old"))
+        .write("skills/2-words/SKILL.md", &front_matter("2-words"))
+        .write(
+            "skills/2-words/evals/evals.json",
+            r#"{"evals": [{"id": 1, "prompt": "Sum", "expectations": ["It says `skill=none`"]}]}"#,
+        )
+        .write("skills/no-evals/SKILL.md", &front_matter("no-evals"));
+    package
+}
+
+const TEST_OF_SKILLS: &str = r#"
+use evalsuite::Trial;
+evalsuite::include_eval_suite!("skills", agent = agent, judge = PACKAGE::judge);
+
+fn agent(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
+    let skill = std::fs::read_to_string(trial.workspace().join(".agents/skills/csv/SKILL.md")).unwrap_or_default();
+    let version = if skill.is_empty() { "none" } else { skill.lines().last().unwrap_or_default() };
+    trial.transcript_complete();
+    Ok(format!("{} skill={version}", trial.target()))
+}
+"#;
+
+#[test]
+fn a_directory_of_skills_has_a_module_for_each_and_only_the_arm_with_the_skill_can_fail() {
+    let package = package_of_skills("directory_of_skills", &TEST_OF_SKILLS.replace("PACKAGE", "directory_of_skills"));
+    let ran = package.cargo(["test"]).run().succeeds("only the arm with the skill can fail");
+    // In the reference arms, the agent fails and its test does not.
+    for test in ["csv::with_skill::_1", "csv::without_skill::_1", "csv::old_skill::_1", "_2_words::_1"] {
+        ran.says(&format!("test {test} ... ok"));
+    }
+    ran.says("test csv::with_skill::used ... ok").says("test csv::old_skill::used ... ok");
+    ran.is_silent_about("csv::without_skill::used").is_silent_about("no_evals");
+    // A change for the worse fails where the skill is.
+    let skill = "---\nname: csv\ndescription: Adds up tables.\n---\nworse";
+    package.write("skills/csv/SKILL.md", skill);
+    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("the skill does not help any more");
+    ran.says("test csv::with_skill::_1 ... FAILED").says("test csv::without_skill::_1 ... ok");
+    // Evals that are added later make a module.
+    package.write(
+        "skills/no-evals/evals/evals.json",
+        r#"{"evals": [{"id": 1, "prompt": "x", "expectations": ["`skill`"]}]}"#,
+    );
+    let ran = package.cargo(["test", "no_evals"]).run().succeeds("the new evals pass");
+    ran.says("test no_evals::_1 ... ok");
+}
+
+#[test]
+fn the_arms_of_a_command_are_its_default_target() {
+    let test = r#"evalsuite::include_eval_suite!("skills/csv", agent = "cli", judge = arms_of_a_command::judge);"#;
+    let package = package_of_skills("arms_of_a_command", test);
+    package.write(
+        "skills/targets.yaml",
+        "targets:\n  - name: default\n    provider: cli\n    command: \"(printf 'skill='; tail -n 1 .agents/skills/csv/SKILL.md || echo none) > {OUTPUT_FILE}\"\n",
+    );
+    let ran = package.cargo(["test", "_1"]).run().succeeds("the command finds the skill");
+    ran.says("test csv::with_skill::_1 ... ok").says("test csv::without_skill::_1 ... ok");
+}

@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::binding::Binding;
-use evalsuite_codegen::cargo_environment;
 use evalsuite_codegen::expansion::Context;
+use evalsuite_codegen::{cargo_environment, skill_bindings};
 use evalsuite_diagnostics::Diagnostics;
 use evalsuite_loader::source::plain_text;
 use evalsuite_loader::{Request, check_tracked_directory};
@@ -136,7 +136,17 @@ impl Includes {
         };
         for Call { line, binding } in calls {
             match binding {
-                Ok(binding) => self.all.push(include(root, file, *binding)?),
+                Ok(binding) => {
+                    let directory = entry_path(root, file, &binding.entry.value());
+                    match skill_bindings::of_each_skill(*binding, &directory) {
+                        Ok(bindings) => {
+                            for binding in bindings {
+                                self.all.push(include(root, file, binding)?);
+                            }
+                        }
+                        Err(problem) => self.unread.push(format!("{}:{line}: {}", file.shown, problem.text())),
+                    }
+                }
                 Err(reason) => self.unread.push(format!("{}:{line}: {reason}", file.shown)),
             }
         }
@@ -144,15 +154,19 @@ impl Includes {
     }
 }
 
+/// The path that a call names in a source file.
+fn entry_path(root: &Path, file: &SourceFile, entry: &str) -> PathBuf {
+    match entry.strip_prefix("./") {
+        Some(rest) => file.path.parent().unwrap_or(root).join(rest),
+        None => root.join(entry),
+    }
+}
+
 fn include(root: &Path, file: &SourceFile, binding: Binding) -> io::Result<Include> {
     let entry = binding.entry.value();
-    let source_dir = file.path.parent().unwrap_or(root);
-    let path = match entry.strip_prefix("./") {
-        Some(rest) => source_dir.join(rest),
-        None => root.join(&entry),
-    };
+    let path = entry_path(root, file, &entry);
     let mut request = Request::new(entry, root);
-    request.source_dir = Some(source_dir.to_path_buf());
+    request.source_dir = Some(file.path.parent().unwrap_or(root).to_path_buf());
     let mut context = Context::new(request);
     context.deny_warnings = cargo_environment::warnings_are_denied().map_err(io::Error::other)?;
     Ok(Include { path: suite_request::absolute(&path)?, source: file.path.clone(), binding, context })

@@ -3,6 +3,8 @@
 use evalsuite_records::record::{GraderRecord, TrialRecord, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::expectation_text::expectation_text;
+
 /// `grading.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grading {
@@ -58,7 +60,7 @@ fn expectations(grader: &GraderRecord) -> Vec<Expectation> {
         return vec![Expectation { text: grader.name.clone(), passed, evidence: rationale }];
     }
     let assertions = grader.assertions.iter().map(|assertion| Expectation {
-        text: assertion.text.clone(),
+        text: expectation_text(grader, assertion).to_owned(),
         passed: assertion.passed,
         evidence: assertion.evidence.clone().unwrap_or_else(|| rationale.clone()),
     });

@@ -27,9 +27,6 @@ pub(super) const FORMAT: Format = Format::of_files(
     "Write evals of skills as their guide has them: grading.json, timing.json and benchmark.json, below the next iteration-N",
 );
 
-/// What the directories of iterations are called.
-const ITERATION: &str = "iteration-";
-
 /// Writes the next iteration of the skill of a run; of several skills, each has a directory of its name.
 fn files(run: &RunData, directory: &Path) -> io::Result<Exported> {
     let suites: Vec<&SuiteData> = run.suites.iter().filter(|suite| suite.cases.iter().any(is_of_skill)).collect();
@@ -40,7 +37,7 @@ fn files(run: &RunData, directory: &Path) -> io::Result<Exported> {
     let mut exported = Exported::default();
     for suite in &suites {
         let of_skill = if suites.len() > 1 { directory.join(slug(&suite.name)) } else { directory.to_owned() };
-        let iteration = of_skill.join(format!("{ITERATION}{}", next_iteration(&of_skill)?));
+        let iteration = next_iteration(&of_skill)?;
         exported.problems.append(&mut write_suite(suite, &iteration)?);
         exported.named.push(iteration.join("benchmark.json"));
     }
@@ -52,19 +49,15 @@ fn is_of_skill(case: &CaseData) -> bool {
     case.record.layout == Layout::Skill || targets.into_iter().any(|target| target == case.record.target)
 }
 
-/// One more than the last iteration in a directory.
-fn next_iteration(directory: &Path) -> io::Result<u32> {
-    let entries = match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(1),
-        entries => entries.map_err(|error| error_at(directory, &error))?,
-    };
-    let mut last = 0;
-    for entry in entries {
-        let name = entry.map_err(|error| error_at(directory, &error))?.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(ITERATION)?.parse().ok());
-        last = last.max(number.unwrap_or(0));
+/// The first iteration that a directory does not have.
+fn next_iteration(directory: &Path) -> io::Result<PathBuf> {
+    let mut paths = (1_u32..).map(|number| directory.join(format!("iteration-{number}")));
+    loop {
+        let path = paths.next().ok_or_else(|| io::Error::other("there are too many iterations"))?;
+        if !path.try_exists().map_err(|error| error_at(&path, &error))? {
+            return Ok(path);
+        }
     }
-    Ok(last + 1)
 }
 
 fn write_suite(suite: &SuiteData, iteration: &Path) -> io::Result<Vec<Problem>> {
