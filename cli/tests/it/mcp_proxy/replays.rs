@@ -131,6 +131,17 @@ fn batches_and_faults_work_without_a_server() {
 }
 
 #[test]
+fn a_later_client_learns_that_the_recorded_server_speaks_an_earlier_protocol() {
+    let handshake = exchange("initialize", &json!({}), &json!({"protocolVersion": "2025-11-25"}));
+    let session = recorded(&[handshake], &json!({}));
+    let mut client = client(&session);
+    client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": {}}}));
+    assert_eq!(client.message()["error"]["code"], json!(-32601));
+    client.leave();
+    assert!(session.trace().iter().all(|(kind, _)| kind != "unknown"), "{:?}", session.trace());
+}
+
+#[test]
 fn a_server_that_was_not_recorded_is_named() {
     let session = recorded(&[], &json!({}));
     let mut other = proxy();

@@ -1,0 +1,3 @@
+//! The suite, run against a program.
+
+evalsuite::include_eval_suite!("suites/notes", agent = "cli");
