@@ -372,6 +372,23 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
     }
 
     #[test]
+    fn users_that_left_their_role_are_counted_apart_from_failures() {
+        let line = |[trials, graded, left_role, failed]: [u32; 4]| {
+            let mut target = target("default", [1, 0, 0, 0]);
+            target.users = UserCounts { trials, graded, left_role, failed };
+            let text = text(vec![target], Vec::new());
+            text.lines().find(|line| line.starts_with("  users")).map(str::to_owned)
+        };
+        let errors = "errors, not failures of the agent";
+        assert_eq!(line([0; 4]), None);
+        assert_eq!(line([3, 0, 0, 0]).as_deref(), Some("  users    3 simulated users, not graded"));
+        assert_eq!(line([3, 3, 0, 0]).as_deref(), Some("  users    0 of 3 graded simulated users left the role"));
+        let expected =
+            format!("  users    2 of 40 graded simulated users left the role, 1 could not say anything: {errors}");
+        assert_eq!(line([41, 40, 2, 1]), Some(expected));
+    }
+
+    #[test]
     fn a_suite_that_was_only_skipped_has_no_tables() {
         let skipped = vec![case("c", Status::Skipped, &[])];
         let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";

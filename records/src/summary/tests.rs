@@ -1,5 +1,6 @@
 //! Tests of summaries.
 
+use crate::record::{Reason, Stage, UserRecord};
 use crate::summary::*;
 
 #[test]
@@ -10,6 +11,25 @@ fn percentiles_are_durations_that_occurred() {
     assert_eq!((one.total, one.p50, one.p95), (7, Some(7), Some(7)));
     assert_eq!(spans(Vec::new()), Durations::default());
     assert_eq!(spans(vec![u64::MAX, 1]).total, u64::MAX);
+}
+
+#[test]
+fn the_users_of_trials_are_counted() {
+    let trial = |in_role: Option<bool>, code: Option<ReasonCode>| {
+        let mut trial = TrialRecord::new();
+        let mut user = UserRecord::new();
+        user.in_role = in_role;
+        (trial.user, trial.reason) = (Some(user), code.map(|code| Reason::new(Stage::User, code, "why")));
+        trial
+    };
+    let trials = [
+        trial(Some(true), None),
+        trial(Some(false), Some(ReasonCode::UserLeftRole)),
+        trial(None, Some(ReasonCode::UserError)),
+        TrialRecord::new(),
+    ];
+    let counted = users(&trials.iter().collect::<Vec<_>>());
+    assert_eq!((counted.trials, counted.graded, counted.left_role, counted.failed), (3, 2, 1, 1));
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod reload;
 #[cfg(target_os = "linux")]
 mod runs_of_cargo;
 mod same_agent;
+mod simulated_users;
 mod strict_crates;
 #[cfg(target_os = "linux")]
 mod terminal;

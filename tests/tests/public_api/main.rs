@@ -69,6 +69,7 @@ fn users_crate() -> (CrateSource, [(&'static str, CrateSource); 2]) {
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("evalsuite::AgentResult", "inferred; the examples of `IntoAgent` use it"),
     ("evalsuite::JudgeResult", "inferred; the examples of `IntoJudge` use it"),
+    ("evalsuite::UserResult", "inferred; the examples of `IntoUser` use it"),
 ];
 
 #[test]
