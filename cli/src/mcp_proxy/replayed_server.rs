@@ -162,7 +162,7 @@ impl ReplayedServer {
             }
         }
         let count = same().count();
-        Ok(match same().last() {
+        Ok(match same().next_back() {
             // Lists and the like may be asked for again.
             Some((_, exchange)) if method != "tools/call" => Ok(Some(exchange)),
             Some(_) => {

@@ -7,7 +7,7 @@ include_eval_suite!("skills", agent = skill_agent, judge = judge);
 
 fn skill_agent(trial: &mut Trial<'_>) -> anyhow::Result<String> {
     let workspace = trial.workspace().to_owned();
-    let answer = skill_agent::answer(&trial.prompt(), &workspace)?;
+    let answer = skill_agent::answer(trial.prompt(), &workspace)?;
     // The skill is read as a part of the input.
     let skill = std::fs::read_to_string(workspace.join(".agents/skills/csv-totals/SKILL.md")).unwrap_or_default();
     trial.usage(Usage::new((trial.prompt().len() + skill.len()) as u64 / 4, answer.len() as u64 / 4));
