@@ -8,7 +8,7 @@ use evalsuite_schema::{CaseExecution, CommonExecution, SealMode, SuiteExecution,
 use super::{hooks, target_skill};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::fields::paths::Scope;
-use crate::fields::{self, Fields};
+use crate::fields::{self, Fields, sealing};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -46,6 +46,7 @@ pub(crate) struct Case<'n> {
 
 pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Suite<'n> {
     let Some(mut fields) = Fields::new(node, SuiteExecution::TABLE, d) else { return Suite::default() };
+    sealing::refuse_blank(&fields, d);
     let Some(written) = fields.parts(scope, d).into_value_of_rest::<SuiteExecution>() else { return Suite::default() };
     let common = common(&mut fields, &written.common, scope, d);
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));

@@ -205,7 +205,14 @@ fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Op
                 "cli" => cli(fields.node, scope, d).map(|target| Provider::Cli(Box::new(target))),
                 "acp" => acp_target::read(fields.node, scope, d).map(|target| Provider::Acp(Box::new(target))),
                 // Settings of another provider are another tool's business.
-                _ => Some(Provider::Other(word)),
+                _ => {
+                    if let Some(sealed) = fields.node.entry("sealed") {
+                        let message = format!("`sealed` of a target with provider `{word}`");
+                        let help = "only commands are sealed: write `provider: cli` and `command`, or delete it";
+                        d.report(Code::UnsupportedKey, sealed.key_span, message, help);
+                    }
+                    Some(Provider::Other(word))
+                }
             }
         }
         (None, None) => {

@@ -425,6 +425,28 @@ fn what_a_sealed_command_may_use() {
 }
 
 #[test]
+fn keys_of_sealed_commands_are_refused_elsewhere() {
+    let eval = "sealed: auto\nexecution: {network: none, sealed: }\nworkspace: {hooks: {before_all: {command: run, network: {ports: 443}, write: [1]}}}\ntests:\n\
+                - id: a\n  criteria: Answers\n  input: Hello\n  execution: {sealed: required}\n  assertions:\n  - {type: contains, value: a, sealed: auto}\n  \
+                - {type: code-grader, command: run, network: {}, read: [~agent/x, '~agent/x'], write: ./gone}\n  \
+                - {type: code-grader, command: run, network: {ports: ['443', 443.5, -1]}, sealed: , unix_sockets: 1}\n";
+    shows("sealing-elsewhere", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    let targets = "targets:\n- name: a\n  use_target: b\n  sealed: auto\n- name: b\n  provider: cli\n  command: run\n  sealing: auto\n  read: [~]\n\
+                   - name: c\n  provider: codex\n  sealed: required\n- name: d\n  provider: cli\n  command: run\n  healthcheck: {command: run, sealed: auto}\n";
+    shows("sealing-elsewhere-in-targets", &Package::new(&[("targets.yaml", targets)]).targets_report());
+}
+
+#[test]
+fn a_canary_is_a_guid() {
+    let report = |canary: &str| {
+        let eval = format!("canary: {canary}\ntests: [{{id: a, input: Hello, criteria: Answers}}]\n");
+        Package::new(&[("suite/EVAL.yaml", &eval)]).report()
+    };
+    shows("canary", &["3f0c9b52", "7", "'{3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46}'", "''"].map(report).join("\n"));
+    assert!(!report("3F0C9B52-61DE-4A57-9A0E-7D1F5B8C2E46").contains("canary"));
+}
+
+#[test]
 fn every_setting_of_a_target() {
     let text = "$schema: https://example.org/targets.json\ntargets:\n- name: a\n  provider: cli\n  command: ' '\n  cwd: nowhere\n  \
                 timeout_seconds: 0\n  attachments_format: 3\n  healthcheck: {url: http://localhost, command: true}\n  env: {A: 1}\n  \

@@ -13,6 +13,22 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     case_execution(breaks);
     strategies(breaks);
     matrix(breaks);
+    sealing(breaks);
+}
+
+fn sealing(breaks: &mut Breaks<'_>) {
+    for site in breaks.tagged("ports") {
+        breaks.replace(Code::OutOfRange, "no ports", &site, Body::List(Vec::new()));
+    }
+    for site in breaks.tagged("opened path") {
+        for (code, bad) in [
+            (Code::MissingPath, "./nowhere"),
+            (Code::MissingPath, "~agent/nowhere"),
+            (Code::PathEscape, "../../../../../../../../../../../../srv/data"),
+        ] {
+            breaks.replace(code, format!("{bad} is opened"), &site, text(bad));
+        }
+    }
 }
 
 fn eval_file(breaks: &mut Breaks<'_>) {
@@ -44,6 +60,11 @@ fn eval_file(breaks: &mut Breaks<'_>) {
             && site.file == root.file
         {
             breaks.insert(Code::NoEffect, "`requires.agentv`", &site, "agentv", any_text(">=4"));
+        }
+    }
+    for site in breaks.tagged("canary") {
+        for bad in ["3f0c9b52", "3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e4g", "{3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46}"] {
+            breaks.replace(Code::OutOfRange, format!("the canary {bad}"), &site, text(bad));
         }
     }
     breaks.insert(Code::DeprecatedKey, "`evaluator`", &root, "evaluator", name("llm-grader"));

@@ -6,7 +6,7 @@ use evalsuite_schema::keys::Keys;
 use super::Generator;
 use super::task::KINDS;
 use crate::render::Syntax;
-use crate::tree::{Node, Rule, any_text, choice, keys, list, name};
+use crate::tree::{Node, Rule, any_text, choice, keys, list, name, text};
 
 impl Generator {
     /// Adds the eval file, and all that its `tests` name.
@@ -29,6 +29,10 @@ impl Generator {
             let kind = self.choices.one("kind", KINDS);
             self.may_pass_at_k = kind == "capability";
             node = node.put("kind", choice(kind, KINDS).tag("kind"));
+        }
+        if self.has() {
+            let canary = text("3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46");
+            node = node.put("canary", canary.tag("canary"));
         }
         node = self.stated(node, Suite::TABLE, &["kind"]);
         for key in ["metadata", "governance"] {

@@ -295,6 +295,7 @@ impl Generator {
         if self.has() {
             node = node.put("tolerance_in_cents", self.free());
         }
+        node = self.sealing(node);
         self.with_preprocessors(node)
     }
 

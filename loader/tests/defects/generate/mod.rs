@@ -8,6 +8,7 @@ mod execution;
 mod graders;
 mod input;
 mod layouts;
+mod sealing;
 mod stated;
 mod style;
 mod task;

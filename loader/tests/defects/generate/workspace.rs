@@ -138,6 +138,7 @@ impl Generator {
                 if self.has() {
                     node = node.put("cwd", self.shared_directory("scripts"));
                 }
+                node = self.sealing(node);
                 self.stated(node, WrittenHook::TABLE, if may_reset { &[] } else { &["reset"] })
             }
         }
