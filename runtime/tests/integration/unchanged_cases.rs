@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use evalsuite::{AgentError, Evals, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
-use crate::common::{case_json, contains, run_with, suite};
+use crate::common::{case_json, contains, run_with, suite, suite_with};
 
 /// A suite in a directory, and the cases for which the agent was called.
 struct Changing {
@@ -134,4 +134,21 @@ fn a_damaged_record_of_an_earlier_run_is_no_result_and_no_error() {
         assert_eq!((report.problems().len(), report.count(Status::Passed)), (0, 2), "{file}: {report}");
         assert_eq!(changing.run("3", &cases, version("v")).1, [""; 0], "run 2 has the result: {file}");
     }
+}
+
+#[test]
+fn a_case_runs_again_if_its_commands_are_sealed_now() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |id: &str, sealed: Value| {
+        let cases = ["one", "two"].map(|id| case(id, "hello", json!({})));
+        let agent = |_: &mut Trial<'_>| Ok::<_, AgentError>("hello");
+        let evals = Evals::new(suite_with("cases", "mixed", directory.path(), &cases, json!({"sealed": sealed})));
+        let options = version("v1").with_run_id(id).with_only_changed(true);
+        let report = run_with(&evals.with_agent(agent), &directory.path().join("out"), options);
+        report.cases()[0].record().reused_run.clone()
+    };
+    assert_eq!(run("1", Value::Null), None);
+    assert_eq!(run("2", Value::Null).as_deref(), Some("1"));
+    assert_eq!(run("3", json!("auto")), None, "the commands of that run had the rights of the user");
+    assert_eq!(run("4", json!("auto")).as_deref(), Some("3"));
 }

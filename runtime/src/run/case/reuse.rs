@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
+use evalsuite_schema::SealMode;
 use evalsuite_schema::json::json;
 use evalsuite_schema::sorting::map;
 
@@ -87,7 +88,8 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         variables.extend(plan.judges().variables());
     }
     let CaseStandard { rule, threshold, .. } = plan.standard;
-    let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.runs_all_trials()]);
+    let seals = [plan.settings.sealed, plan.data.sealed].map(|mode| mode.map(SealMode::as_str));
+    let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.runs_all_trials(), seals]);
     conditions.settings = sha256(settings.to_string());
     if requirements::compares_with_baseline(&plan.case) {
         conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::{Case, Suite, Workspace};
+use evalsuite_schema::{Case, CliTarget, SealMode, Suite, Workspace};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::grade::scoring::{CaseStandard, case_rule};
@@ -52,7 +52,8 @@ impl<'a> Plan<'a> {
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
         let of_target = data.target(&target);
-        let seen = AgentInput::new(&case, &target, agent.command().map(|agent| &agent.target), &places)
+        let command = agent.command().map(|agent| with_default_seal(&agent.target, data.sealed));
+        let seen = AgentInput::new(&case, &target, command.as_ref(), &places)
             .with_acp(agent.command().and_then(|agent| agent.acp.as_deref()))
             .with_target_hooks(of_target.map(|target| &target.hooks), &places)
             .with_target_skill(of_target.map(|target| target.skill.as_slice()).unwrap_or_default(), &places);
@@ -138,4 +139,11 @@ fn variables(entry: &EvalCase, case: &Case, data: &Suite, target: &str, agent: &
     }
     names.extend(agent.command().into_iter().flat_map(CliAgent::variables));
     names
+}
+
+/// The command with the default of its suite, which an outcome depends on as on the command.
+fn with_default_seal(target: &CliTarget, suite: Option<SealMode>) -> CliTarget {
+    let mut target = target.clone();
+    target.sealing.sealed = target.sealing.sealed.or(suite);
+    target
 }

@@ -12,7 +12,9 @@ use evalsuite_discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson, json};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};
-use evalsuite_schema::{AcpTarget, Case, CliTarget, Content, Hooks, Input, Value, WorkspaceCopy, is_default};
+use evalsuite_schema::{
+    AcpTarget, Case, CliTarget, Content, Hooks, Input, OutputForm, Sealing, Value, WorkspaceCopy, is_default,
+};
 
 use crate::model::messages::{file_parts, given_messages, pretty, prompt};
 use crate::model::suite_location::SuiteLocation;
@@ -24,8 +26,9 @@ use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
 
 /// What a recording of this version knows of its input, and older ones do not. Version 1: hooks, values of variables, modes of files, and
-/// empty directories. Version 2: hooks of the target, and the files that commands of hooks name.
-const KNOWN_FACTS: u32 = 2;
+/// empty directories. Version 2: hooks of the target, and the files that commands of hooks name. Version 3: the seal of the command, and
+/// how its output is read.
+const KNOWN_FACTS: u32 = 3;
 /// In place of the digest of a directory without files.
 const EMPTY_DIRECTORY: &str = "empty directory";
 /// After the digest of a file that can be executed.
@@ -89,6 +92,42 @@ struct CommandInput {
     /// Of an agent that speaks the Agent Client Protocol: its authentication method and its permissions. Null for a command.
     #[json(default, skip_if = "Value::is_null")]
     acp: Value,
+    /// MCP servers of the agent, with the faults of their tools. Null without.
+    #[json(default, skip_if = "Value::is_null")]
+    mcp: Value,
+    #[json(default, skip_if = "Option::is_none")]
+    output: Option<OutputForm>,
+    /// What a sealed command may use; null if neither the target nor the suite says so.
+    #[json(default, skip_if = "Value::is_null")]
+    sealing: Value,
+}
+
+impl CommandInput {
+    fn new(target: &CliTarget) -> Self {
+        Self {
+            command: target.command.clone(),
+            cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
+            in_suite_directory: target.in_suite_directory,
+            files_format: target.files_format.clone(),
+            env: map(target.env.iter().cloned()),
+            output: target.output,
+            sealing: sealing(&target.sealing),
+            acp: Value::Null,
+            mcp: target.mcp.as_ref().and_then(|mcp| evalsuite_schema::json::to_value(mcp).ok()).unwrap_or_default(),
+        }
+    }
+}
+
+/// With the written paths: where they lead differs between machines.
+fn sealing(sealing: &Sealing) -> Value {
+    if *sealing == Sealing::default() {
+        return Value::Null;
+    }
+    let mut sealing = sealing.clone();
+    for path in sealing.read.iter_mut().chain(&mut sealing.write) {
+        path.path.clone_from(&path.written);
+    }
+    evalsuite_schema::json::to_value(&sealing).unwrap_or_default()
 }
 
 /// A part of what an outcome depends on.
@@ -106,7 +145,7 @@ pub(crate) struct InputPart {
 pub(crate) const PARTS: [InputPart; 9] = [
     InputPart {
         name: "target",
-        compared: "its name; of a command, the entry in the targets file as written",
+        compared: "its name; of a command, the entry in the targets file as written, and the default of the suite for `sealed`",
         differences: |then, now| {
             let other = (then.target != now.target).then(|| format!("target: `{}`, now `{}`", then.target, now.target));
             let command = (then.command != now.command).then(|| {
@@ -207,14 +246,7 @@ impl AgentInput {
         if let Value::Object(user) = &mut user {
             user.remove("location");
         }
-        let command = command.map(|target| CommandInput {
-            command: target.command.clone(),
-            cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
-            in_suite_directory: target.in_suite_directory,
-            files_format: target.files_format.clone(),
-            env: map(target.env.iter().cloned()),
-            acp: Value::Null,
-        });
+        let command = command.map(CommandInput::new);
         Self {
             target: target.to_owned(),
             variables: variables(&case.id, &input, &turns, &user),
@@ -272,6 +304,9 @@ impl AgentInput {
     fn known_to(&self, other: &Self) -> Self {
         let mut known = self.clone();
         let facts = self.known_facts.min(other.known_facts);
+        if let Some(command) = known.command.as_mut().filter(|_| facts < 3) {
+            (command.output, command.sealing) = (None, Value::Null);
+        }
         if facts < 2 {
             (known.target_hooks, known.scripts) = (Value::Null, BTreeMap::new());
         }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use evalsuite_schema::{Grader, GraderConfig, Hook, Location, Message, Part, PathRef, Reset, Role, Workspace};
+use evalsuite_schema::{
+    Grader, GraderConfig, Hook, Location, Message, Network, Part, PathRef, Reset, Role, SealMode, Workspace,
+};
 
 use super::*;
 
@@ -151,7 +153,9 @@ fn every_field_of_the_input_is_a_part_of_it() {
     let command = "cat".to_owned();
     let files_format = String::new();
     let (cwd, in_suite_directory, env) = (None, false, BTreeMap::new());
-    input.command = Some(CommandInput { command, cwd, in_suite_directory, files_format, env, acp: Value::Null });
+    let (output, [sealing, acp, mcp]) = (None, [const { Value::Null }; 3]);
+    let command = CommandInput { command, cwd, in_suite_directory, files_format, env, acp, mcp, output, sealing };
+    input.command = Some(command);
     let json = evalsuite_schema::json::to_value(&input).unwrap();
     let fields = json.as_object().unwrap();
     for field in fields.keys().filter(|field| *field != "known_facts") {
@@ -189,6 +193,45 @@ fn the_table_in_the_documentation_is_the_list() {
         let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite --lib the_table_in_the_documentation` updates it";
         assert_eq!(&text[start..end], table, "docs/runs.md is out of date; {help}");
     }
+}
+
+#[test]
+fn the_seal_of_a_command_and_the_form_of_its_output_count() {
+    let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+    let target = CliTarget {
+        command: "run".into(),
+        cwd: None,
+        in_suite_directory: false,
+        timeout_seconds: None,
+        files_format: "{path}".into(),
+        healthcheck: None,
+        env: Vec::new(),
+        output: None,
+        keep_temp_files: false,
+        verbose: false,
+        provider_batching: false,
+        sealing: Sealing::default(),
+    };
+    let input = |target: &CliTarget| AgentInput::new(&case("hi"), "t", Some(target), &places);
+    let then = input(&target);
+    assert!(then.is_same(&input(&target)));
+    let sealed = |sealing: Sealing| CliTarget { sealing, ..target.clone() };
+    let others = [
+        CliTarget { output: Some(OutputForm::Text), ..target.clone() },
+        sealed(Sealing { sealed: Some(SealMode::Required), ..Sealing::default() }),
+        sealed(Sealing { network: Some(Network::None), ..Sealing::default() }),
+        sealed(Sealing { read: vec![reference("more")], ..Sealing::default() }),
+    ];
+    for other in &others {
+        let now = input(other);
+        assert!(!then.is_same(&now) && then.difference(&now).contains("the target's command changed"), "{other:?}");
+        let older = AgentInput { known_facts: 2, ..then.clone() };
+        assert!(older.is_same(&now), "an older recording does not know it");
+    }
+    // The same files, found elsewhere.
+    let mut moved = others[3].clone();
+    moved.sealing.read[0].path = "/elsewhere/more".into();
+    assert_eq!(input(&moved).digest(), input(&others[3]).digest());
 }
 
 #[test]
