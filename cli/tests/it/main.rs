@@ -48,6 +48,8 @@ mod report;
 mod run;
 #[cfg(unix)]
 mod same_names;
+#[cfg(unix)]
+mod saw_answers;
 mod schema;
 #[cfg(unix)]
 mod shards;
