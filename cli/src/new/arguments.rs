@@ -21,6 +21,7 @@ pub(crate) enum NewItem {
     Case(NewCase),
     Grader(NewGrader),
     AgentCli(NewAgentCli),
+    AgentAcp(NewAgentAcp),
     Calibration(NewCalibration),
     Ci(NewCi),
     Editor(NewEditor),
@@ -112,6 +113,21 @@ pub(crate) struct NewAgentCli {
     #[arg(long, value_name = "DIR")]
     pub(crate) suite: Option<PathBuf>,
     /// Command that reads {PROMPT_FILE} and writes its answer to {OUTPUT_FILE} [default: a command that repeats the prompt]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Overwrite existing files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Create a targets file whose agent speaks the Agent Client Protocol, and a test file that uses it
+#[derive(Debug, Args)]
+#[command(after_help = crate::arguments::examples("new agent-acp"))]
+pub(crate) struct NewAgentAcp {
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Command that starts the agent
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
     /// Overwrite existing files

@@ -1,5 +1,6 @@
 //! `cargo evalsuite new`: writes suites, cases, graders, targets of commands, calibrations and settings of CI and editors into a package.
 
+mod agent_acp;
 mod agent_cli;
 mod arguments;
 mod build_script;
@@ -15,6 +16,7 @@ mod manifest;
 mod package_here;
 mod questions;
 mod suite;
+mod target_test;
 
 pub(crate) use self::arguments::New;
 use self::arguments::NewItem;
@@ -27,6 +29,7 @@ pub(crate) fn run(command: &New) -> Result<Exit> {
         Some(NewItem::Case(arguments)) => case::write(arguments),
         Some(NewItem::Grader(arguments)) => grader::write(arguments),
         Some(NewItem::AgentCli(arguments)) => agent_cli::write(arguments),
+        Some(NewItem::AgentAcp(arguments)) => agent_acp::write(arguments),
         Some(NewItem::Calibration(arguments)) => calibration::write(arguments),
         Some(NewItem::Ci(arguments)) => ci::write(arguments),
         Some(NewItem::Editor(arguments)) => editor::write(arguments),

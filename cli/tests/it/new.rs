@@ -454,6 +454,26 @@ fn a_command_becomes_the_agent_of_a_test_file_of_its_own() {
 }
 
 #[test]
+fn an_agent_of_the_agent_client_protocol_becomes_the_agent_of_a_test_file() {
+    let package = package();
+    assert_eq!(package.run(&["new", "suite"]).code, 0);
+    assert_eq!(package.run(&["new", "agent-acp"]).code, 2, "there is no agent by default");
+    let output = package.run(&["new", "agent-acp", "--command", "my-agent --acp"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(
+        output.out.starts_with(
+            "created suites/basics/targets.yaml\ncreated tests/basics_acp.rs\n\
+             changed Cargo.toml: feature acp of evalsuite, feature sealed of evalsuite\n"
+        ),
+        "{}",
+        output.out
+    );
+    assert!(read(&package, "tests/basics_acp.rs").contains("agent = \"acp\", name = basics_acp"));
+    assert!(read(&package, "suites/basics/targets.yaml").contains("provider: acp\n    command: \"my-agent --acp\""));
+    assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 4 tests\n");
+}
+
+#[test]
 fn a_calibration_passes_check() {
     let package = package();
     assert_eq!(package.run(&["new", "suite"]).code, 0);

@@ -33,6 +33,9 @@ pub struct AcpTarget {
     #[key(default = "`allow`", init = Permissions::Allow, by_hand)]
     #[json(default, skip_if = "is_default")]
     pub permissions: Permissions,
+    /// Whether the agent may read and write files of its session through the client. With `false`, it only has its own tools for files.
+    #[key(Boolean, "false", default = "`true`", init = true)]
+    pub client_files: bool,
     /// Asked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     pub healthcheck: Option<HealthCheck>,

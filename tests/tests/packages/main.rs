@@ -1,6 +1,8 @@
 //! End-to-end tests: packages that use evalsuite as users do, built and run by the real cargo.
 
 #[cfg(unix)]
+mod acp_agents;
+#[cfg(unix)]
 mod agent_lookup;
 mod agent_skills;
 mod arguments;

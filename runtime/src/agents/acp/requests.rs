@@ -23,11 +23,11 @@ impl Session {
             return self.refuse(id, INVALID_PARAMS, "there is no such session");
         }
         match method {
-            "fs/read_text_file" => {
+            "fs/read_text_file" if self.offers_files => {
                 let read = self.files.read(params);
                 self.file(id, "read", params, read.map(|text| json!({"content": text})))
             }
-            "fs/write_text_file" => {
+            "fs/write_text_file" if self.offers_files => {
                 let written = self.files.write(params);
                 self.file(id, "write", params, written.map(|()| Value::Null))
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use evalsuite_schema::json::json;
-use evalsuite_schema::{Permissions, Value};
+use evalsuite_schema::{AcpTarget, Permissions, Value};
 
 use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output};
 use crate::agents::acp::incoming::{Incoming, RpcError, Unreadable};
@@ -25,6 +25,8 @@ pub(crate) struct Session {
     pub(crate) process: AgentProcess,
     pub(crate) files: SessionFiles,
     pub(crate) permissions: Permissions,
+    /// Whether the agent may use the files through the client.
+    pub(crate) offers_files: bool,
     /// The id that the agent gave it.
     pub(crate) id: Option<String>,
     pub(crate) prompt_capabilities: Value,
@@ -71,11 +73,12 @@ impl Turn {
 }
 
 impl Session {
-    pub(crate) fn new(process: AgentProcess, files: SessionFiles, permissions: Permissions, end: Instant) -> Self {
+    pub(crate) fn new(process: AgentProcess, files: SessionFiles, target: &AcpTarget, end: Instant) -> Self {
         Self {
             process,
             files,
-            permissions,
+            permissions: target.permissions.clone(),
+            offers_files: target.client_files,
             id: None,
             prompt_capabilities: Value::Null,
             agent_info: Value::Null,
@@ -90,9 +93,10 @@ impl Session {
 
     /// Makes the session in a directory. `authenticate` is the method that the target names, `servers` are the MCP servers of the session.
     pub(crate) fn open(&mut self, cwd: &str, authenticate: Option<&str>, servers: Value) -> Result<(), Unanswered> {
+        let files = self.offers_files;
         let client = json!({
             "protocolVersion": VERSION,
-            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false},
+            "clientCapabilities": {"fs": {"readTextFile": files, "writeTextFile": files}, "terminal": false},
             "clientInfo": {"name": "evalsuite", "title": "evalsuite", "version": env!("CARGO_PKG_VERSION")},
         });
         let agent = self.request("initialize", client)?;

@@ -74,7 +74,7 @@ impl Transcript {
     }
 
     fn say(&mut self, text: &str, id: Option<String>) {
-        let same = id.is_none() || self.message_id.is_none() || self.message_id == id;
+        let same = self.message_id == id;
         match self.recording.messages.last_mut() {
             Some(message) if message.role == Role::Assistant && message.tool_calls.is_empty() => {
                 match &mut message.content {
@@ -255,4 +255,77 @@ fn output(content: &Value) -> Option<Value> {
     };
     let texts: Option<Vec<String>> = items.iter().map(text).collect();
     Some(texts.map_or_else(|| content.clone(), |texts| Value::String(texts.join("\n"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(updates: &[Value]) -> Vec<(Option<String>, Option<String>, usize)> {
+        let mut transcript = Transcript::default();
+        for update in updates {
+            assert_eq!(transcript.add(update), Update::Recorded, "{update}");
+        }
+        let messages = transcript.recording.messages.into_iter();
+        let text = |message: &Message| message.content.as_ref().map(|content| content.plain_text().into_owned());
+        messages.map(|message| (message.reasoning.clone(), text(&message), message.tool_calls.len())).collect()
+    }
+
+    fn chunk(kind: &str, text: &str, id: Option<&str>) -> Value {
+        json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": id})
+    }
+
+    #[test]
+    fn chunks_are_one_message_until_another_one_or_a_tool_call_begins() {
+        let call = |id: &str| json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "t"});
+        let text = |text: &str, id| chunk("agent_message_chunk", text, id);
+        let updates = [
+            chunk("agent_thought_chunk", "hm", None),
+            text("a", None),
+            text("b", None),
+            text("c", Some("1")),
+            call("x"),
+            call("y"),
+            text("d", Some("1")),
+            chunk("agent_thought_chunk", "so", None),
+        ];
+        let some = |text: &str| Some(text.to_owned());
+        let expected = [(some("hm"), some("ab"), 0), (None, some("c"), 2), (None, some("d"), 0), (some("so"), None, 0)];
+        assert_eq!(said(&updates), expected);
+    }
+
+    #[test]
+    fn a_tool_is_called_by_its_name_its_kind_or_its_title() {
+        for (call, expected) in [
+            (json!({"title": "Run it", "kind": "execute", "name": "bash"}), "bash"),
+            (json!({"title": "Run it", "kind": "execute"}), "execute"),
+            (json!({"title": "lookup", "kind": "other"}), "lookup"),
+            (json!({"title": "lookup", "kind": "of a later version"}), "lookup"),
+            (json!({}), "other"),
+        ] {
+            let mut update = call.clone();
+            (update["sessionUpdate"], update["toolCallId"]) = ("tool_call".into(), "c".into());
+            let mut transcript = Transcript::default();
+            assert_eq!(transcript.add(&update), Update::Recorded);
+            // What an update leaves out stays as it is.
+            let ended = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"});
+            assert_eq!(transcript.add(&ended), Update::Recorded);
+            let recorded = &transcript.recording.messages[0].tool_calls[0];
+            assert_eq!((recorded.tool.as_str(), recorded.is_error), (expected, false), "{call}");
+            assert!(recorded.duration_ms.is_some());
+        }
+    }
+
+    #[test]
+    fn content_that_is_not_text_is_named_or_kept_as_data() {
+        let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+        assert_eq!(block_text(&image).as_deref(), Some("[image/png, 4 characters of base64]"));
+        let link = json!({"type": "resource_link", "uri": "file:///a", "name": "a"});
+        assert_eq!(block_text(&link).as_deref(), Some("file:///a"));
+        assert_eq!(block_text(&json!({"type": "resource", "resource": {"text": "t"}})).as_deref(), Some("t"));
+        assert_eq!(block_text(&json!({})), None);
+        let diff = json!([{"type": "diff", "path": "/a", "newText": "b"}]);
+        assert_eq!(output(&diff), Some(diff.clone()));
+        assert_eq!(output(&json!([])), None);
+    }
 }

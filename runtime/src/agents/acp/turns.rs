@@ -102,7 +102,7 @@ fn start(
     let process = AgentProcess::start(program, ask.environment.echo, seal.as_ref())
         .map_err(|error| format!("the agent cannot be started: {error}"))?;
     let files = SessionFiles::new(ask.cwd, prompt.all_files().cloned().collect());
-    Ok(Session::new(process, files, target.permissions.clone(), end))
+    Ok(Session::new(process, files, target, end))
 }
 
 impl Session {

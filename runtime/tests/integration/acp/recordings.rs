@@ -16,7 +16,7 @@ fn a_recording_replaces_the_agent_until_its_entry_changes() {
     let replayed = run_in_mode(&place.evals(&case), place.path(), Mode::Replay);
     passed(&replayed);
     assert_eq!(replayed.trials()[0].workspace.as_ref().unwrap().created, ["new.txt"]);
-    for keys in ["    permissions: deny\n", "    authenticate: key\n"] {
+    for keys in ["    permissions: deny\n", "    client_files: false\n", "    authenticate: key\n"] {
         place.write("exit 1", keys);
         let stale = run_in_mode(&place.evals(&case), place.path(), Mode::Replay);
         let reason = stale.record().reason.as_ref().unwrap_or_else(|| panic!("{stale}"));

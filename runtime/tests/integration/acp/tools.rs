@@ -74,6 +74,37 @@ text 'done'; end
     assert_eq!(trial.workspace.as_ref().unwrap().created, ["d/new.txt"]);
 }
 
+#[test]
+fn a_sealed_agent_does_not_read_the_suite() {
+    let script = r#"
+start
+if grep -q . "$EVALSUITE_SUITE_DIR/$(echo secret).txt"; then text 'leaked '; fi
+text 'done'; end
+"#;
+    let place = Package::new(script, "    sealed: auto\n");
+    std::fs::write(place.path().join("suites/x/secret.txt"), "secret\n").unwrap();
+    let case = place.run();
+    passed(&case);
+    let trial = &case.trials()[0];
+    let seal = trial.sealed.as_ref().expect("an agent that is to be sealed has a record of it");
+    assert_eq!(trial.answer.as_deref() == Some("done"), seal.is_sealed(), "{seal:?}");
+}
+
+#[test]
+fn an_agent_that_is_not_offered_files_has_its_own_tools_only() {
+    let script = r#"
+hear
+case $line in *'"readTextFile":false,"writeTextFile":false'*) ;; *) exit 9 ;; esac
+answer 1 '{"protocolVersion":1}'; hear; answer 2 '{"sessionId":"s1"}'; hear
+ask r fs/read_text_file "{\"sessionId\":\"s1\",\"path\":\"$PWD/note.txt\"}"
+case $line in *-32601*) text 'done' ;; esac
+end
+"#;
+    let case = Package::new(script, "    client_files: false\n").run();
+    passed(&case);
+    assert!(notes(&case).contains("`fs/read_text_file`, which evalsuite does not offer"), "{}", notes(&case));
+}
+
 fn asking(options: &str) -> String {
     format!(
         r#"

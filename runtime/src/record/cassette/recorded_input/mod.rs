@@ -89,7 +89,7 @@ struct CommandInput {
     files_format: String,
     #[json(default, skip_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
-    /// Of an agent that speaks the Agent Client Protocol: its authentication method and its permissions. Null for a command.
+    /// Of an agent that speaks the Agent Client Protocol: its authentication method, its permissions and whether it has files of the client. Null for a command.
     #[json(default, skip_if = "Value::is_null")]
     acp: Value,
     /// MCP servers of the agent, with the faults of their tools. Null without.
@@ -277,7 +277,11 @@ impl AgentInput {
     pub(crate) fn with_acp(mut self, target: Option<&AcpTarget>) -> Self {
         if let (Some(target), Some(command)) = (target, &mut self.command) {
             let permissions = evalsuite_schema::json::to_value(&target.permissions).unwrap_or_default();
-            command.acp = json!({"authenticate": target.authenticate, "permissions": permissions});
+            command.acp = json!({
+                "authenticate": target.authenticate,
+                "client_files": target.client_files,
+                "permissions": permissions,
+            });
         }
         self
     }
