@@ -101,10 +101,7 @@ pub mod tooling {
     pub use crate::platform::environment::{names as variable_names, var as variable};
     pub use crate::platform::process::git_variables::remove_git_variables;
     #[cfg(feature = "mcp")]
-    pub use crate::record::mcp::{
-        CLAIMS, InjectedFault, JsonRpc, McpRecording, McpSessionFile, RECORDING, RecordedExchange, RecordedServer,
-        Sender, TRACES, TraceEvent, TraceLine, TracedMessage, messages_of_line, same_json,
-    };
+    pub use crate::record::mcp::*;
     pub use crate::record::model_calls::{
         BeginTrial, BegunTrial, EndTrial, EndedCalls, MODEL_CALLS, MODEL_CALLS_FILE, ModelCallServer,
     };
