@@ -16,8 +16,11 @@ pub(super) fn unknown(binding: &Binding, facts: &SuiteFacts) -> Vec<Diagnostic> 
         let function = names::segment(&name.replace('-', "_"));
         let meant = suggest::did_you_mean(name, registered.iter().map(String::as_str));
         let list = format!("list the function in the macro: `users = [{function}]`");
-        let help = meant.into_iter().chain([list]).collect::<Vec<_>>().join(" ");
-        Some(Diagnostic::new(Code::UnknownUser, format!("unknown user `{name}`")).help(help).at(&user.location))
+        Some(
+            Diagnostic::new(Code::UnknownUser, format!("unknown user `{name}`"))
+                .help(meant.unwrap_or(list))
+                .at(&user.location),
+        )
     });
     unknown.collect::<Diagnostics<SourceRange>>().grouped().into_iter().collect()
 }

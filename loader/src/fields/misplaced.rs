@@ -3,7 +3,7 @@
 
 use evalsuite_diagnostics::suggest;
 use evalsuite_schema::WrittenHooks;
-use evalsuite_schema::{Case, CaseExecution, Suite, SuiteExecution, Workspace};
+use evalsuite_schema::{Case, CaseExecution, ConversationKeys, Suite, SuiteExecution, Workspace};
 
 use super::wrong_type::indented_after_first;
 use crate::diagnostic::{Edit, Fix};
@@ -29,7 +29,9 @@ pub(super) fn home(written: &str, keys: &[&'static Key]) -> Option<Home> {
 /// The place of `written` at this depth, if there is one only: each hook has the same keys.
 fn below(written: &str, keys: &[&'static Key], depth: usize) -> Option<Home> {
     let mut homes = keys.iter().filter(|key| key.status == Status::Current).filter_map(|outer| {
-        let inner: Vec<&'static Key> = object_of(&outer.value)?.all_keys().collect();
+        // Its keys have names that mean something else in a case: `model`, `judge`, `assertions`.
+        let object = object_of(&outer.value).filter(|object| !std::ptr::eq(*object, ConversationKeys::TABLE))?;
+        let inner: Vec<&'static Key> = object.all_keys().collect();
         if depth > 1 {
             let mut home = below(written, &inner, depth - 1)?;
             home.path.insert(0, outer.name);

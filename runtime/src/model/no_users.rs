@@ -4,7 +4,7 @@ use crate::platform::async_runtime::AsyncRuntime;
 
 /// The users of a suite.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Users;
+pub(crate) struct Users {}
 
 impl Users {
     #[allow(clippy::unused_self, reason = "as with the feature")]
