@@ -144,10 +144,30 @@ fn a_directory_of_skills_has_a_module_for_each_and_only_the_arm_with_the_skill_c
 fn the_arms_of_a_command_are_its_default_target() {
     let test = r#"evalsuite::include_eval_suite!("skills/csv", agent = "cli", judge = arms_of_a_command::judge);"#;
     let package = package_of_skills("arms_of_a_command", test);
+    package.add_feature("cli-agents");
     package.write(
         "skills/targets.yaml",
         "targets:\n  - name: default\n    provider: cli\n    command: \"(printf 'skill='; tail -n 1 .agents/skills/csv/SKILL.md || echo none) > {OUTPUT_FILE}\"\n",
     );
     let ran = package.cargo(["test", "_1"]).run().succeeds("the command finds the skill");
     ran.says("test csv::with_skill::_1 ... ok").says("test csv::without_skill::_1 ... ok");
+}
+
+#[test]
+fn the_guide_gets_to_a_red_and_a_green_case() {
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/skills.md")).unwrap();
+    let block = |language: &str| {
+        let (_, rest) = guide.split_once(&format!("```{language}\n")).expect("the guide has a block");
+        rest.split_once("```").expect("it ends").0
+    };
+    let (evals, test) = (block("json"), block("rust"));
+    assert!(evals.lines().count() + test.lines().count() <= 12, "{evals}\n{test}");
+    let package = Package::new("skill_of_the_guide");
+    package
+        .write("src/lib.rs", "")
+        .write("tests/evals.rs", test)
+        .write("skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets people.\n---\n")
+        .write("skills/greet/evals/evals.json", evals);
+    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one case is red");
+    ran.says("test greet::green ... ok").says("test greet::red ... FAILED").says("test greet::suite_check ... ok");
 }
