@@ -23,6 +23,7 @@ const READING: [&str; 7] = ["read", "read_to_string", "read_dir", "copy", "open"
 /// Files of the runtime that open what no agent writes, and what that is. While a workspace is made, copied or reset, no agent
 /// runs in it: the programs of the trial before have ended, and those of the next one have not begun.
 pub(crate) const TRUSTED: &[(&str, &str)] = &[
+    ("agents/acp/session_files.rs", "the directory of a session, before its agent starts"),
     ("entry/probe.rs", "the file by which the command line follows a probe"),
     ("model/answer_files.rs", "files of the input, which belong to the suite"),
     ("model/messages.rs", "files of the input, which belong to the suite"),

@@ -8,6 +8,8 @@ use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 use evalsuite_schema::media_type::of_extension;
 
+use crate::platform::untrusted::{read_to_limit, regular_file};
+
 /// Bytes of the largest image or sound that is part of a prompt. A larger one is linked.
 const EMBEDDED: u64 = 8 << 20;
 
@@ -45,8 +47,8 @@ impl AcpPrompt {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let size = std::fs::metadata(path).ok()?.len();
-    (size <= EMBEDDED).then(|| std::fs::read(path).ok()).flatten().map(|bytes| STANDARD.encode(bytes))
+    let bytes = read_to_limit(regular_file(path).ok()?, EMBEDDED).ok()?;
+    Some(STANDARD.encode(bytes))
 }
 
 fn link(path: &Path, media_type: Option<&str>) -> Value {

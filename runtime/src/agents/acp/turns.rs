@@ -98,10 +98,10 @@ fn start(
     if !ask.cwd.is_dir() {
         return Err(format!("the working directory {} does not exist", ask.cwd.display()));
     }
+    let files = SessionFiles::new(ask.cwd, prompt.all_files().cloned().collect());
     let (program, seal) = command.start(&command.command.without_placeholders(), ask);
     let process = AgentProcess::start(program, ask.environment.echo, seal.as_ref())
         .map_err(|error| format!("the agent cannot be started: {error}"))?;
-    let files = SessionFiles::new(ask.cwd, prompt.all_files().cloned().collect());
     Ok(Session::new(process, files, target, end))
 }
 
