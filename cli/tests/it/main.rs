@@ -61,3 +61,4 @@ mod until_decided;
 mod walk;
 #[cfg(target_os = "linux")]
 mod watch;
+mod which_agent;

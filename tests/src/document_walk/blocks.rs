@@ -35,6 +35,14 @@ pub struct File {
     pub text: String,
 }
 
+impl File {
+    /// What the file contains. In formats without comments, the line with the path is not part of it.
+    pub fn content(&self) -> &str {
+        let has_comments = ![".json", ".md"].iter().any(|end| self.path.ends_with(end));
+        if has_comments { &self.text } else { self.text.split_once('\n').map_or("", |(_, rest)| rest) }
+    }
+}
+
 /// A line that starts with `$`, and the output that the document shows below it.
 #[derive(Debug)]
 pub struct Command {

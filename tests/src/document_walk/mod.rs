@@ -29,6 +29,8 @@ pub struct Walk {
     judge: Option<String>,
     /// The program that `cargo evalsuite` starts.
     program: Option<PathBuf>,
+    /// The directory with the programs of the reader.
+    reader_programs: Option<PathBuf>,
     /// Differences between the documented outputs and the actual ones: the old text, the new text.
     differences: Vec<(String, String)>,
 }
@@ -38,7 +40,15 @@ impl Walk {
     pub fn new(name: &str) -> Self {
         let package = Package::directory_outside_of_workspaces(name);
         let directory = package.root().to_owned();
-        Self { package, directory, exported: Vec::new(), judge: None, program: None, differences: Vec::new() }
+        Self {
+            package,
+            directory,
+            exported: Vec::new(),
+            judge: None,
+            program: None,
+            reader_programs: None,
+            differences: Vec::new(),
+        }
     }
 
     /// Uses the judge at this address instead of the one that the document names.
@@ -50,6 +60,12 @@ impl Walk {
     /// Runs the commands `cargo evalsuite …` with this program. Without one, they are left out.
     pub fn with_program(mut self, program: &Path) -> Self {
         self.program = Some(program.to_owned());
+        self
+    }
+
+    /// Finds programs in this directory that a document takes for granted, such as the reader's agent.
+    pub fn with_reader_programs(mut self, directory: &Path) -> Self {
+        self.reader_programs = Some(directory.to_owned());
         self
     }
 
@@ -70,7 +86,7 @@ impl Walk {
 
     fn paste(&mut self, file: &File) {
         let text = match &file.above {
-            None => in_this_clone(&file.text),
+            None => in_this_clone(file.content()),
             Some(line) => {
                 let before = self.read(&file.path);
                 let place = before.find(&**line).unwrap_or_else(|| panic!("`{}` has no line `{line}`", file.path));
@@ -147,15 +163,12 @@ impl Walk {
         let line = in_this_clone(&line.replace("cargo add ", "cargo add --quiet "));
         let call = Call::program("sh", &self.package).with_cargo().args(["-c", &line]).in_directory(&self.directory);
         let call = call.env("EVALSUITE_OUTPUT", self.directory.join("target/evalsuite")).without_env("CI");
-        let call = match self.program.as_ref().and_then(|program| program.parent()) {
-            // Cargo finds its subcommands there.
-            Some(directory) => {
-                let rest = env::var_os("PATH").unwrap_or_default();
-                let path = env::join_paths([directory.to_owned()].into_iter().chain(env::split_paths(&rest)));
-                call.env("PATH", path.expect("a search path"))
-            }
-            None => call,
-        };
+        // Cargo finds its subcommands there.
+        let of_cargo = self.program.as_ref().and_then(|program| program.parent()).map(Path::to_owned);
+        let directories: Vec<PathBuf> = of_cargo.into_iter().chain(self.reader_programs.clone()).collect();
+        let rest = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths(directories.into_iter().chain(env::split_paths(&rest))).expect("a search path");
+        let call = call.env("PATH", path);
         let call = self.exported.iter().fold(call, |call, (name, value)| {
             let value = if name == "EVALSUITE_JUDGE_URL" { self.judge.as_ref().unwrap_or(value) } else { value };
             call.env(name, value)

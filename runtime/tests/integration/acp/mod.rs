@@ -53,7 +53,7 @@ impl Package {
     }
 
     pub(super) fn evals(&self, case: &Value) -> Evals {
-        Evals::new(suite("cases", "mixed", self.path(), &[case.clone()])).with_agent(AcpAgents)
+        Evals::new(suite("cases", "mixed", self.path(), std::slice::from_ref(case))).with_agent(AcpAgents)
     }
 
     /// Runs a case whose answer contains `done`.
