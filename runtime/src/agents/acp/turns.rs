@@ -98,6 +98,9 @@ fn start(
     if !ask.cwd.is_dir() {
         return Err(format!("the working directory {} does not exist", ask.cwd.display()));
     }
+    // A seal opens only directories that exist.
+    let directory = ask.directory.path();
+    ask.directory.make().map_err(|error| format!("{} cannot be made: {error}", directory.display()))?;
     let files = SessionFiles::new(ask.cwd, prompt.all_files().cloned().collect());
     let (program, seal) = command.start(&command.command.without_placeholders(), ask);
     let process = AgentProcess::start(program, ask.environment.echo, seal.as_ref())
