@@ -138,13 +138,11 @@ fn calls_of_a_closed_agent_are_graded_recorded_and_replayed() {
 #[test]
 fn calls_that_the_agent_reports_are_not_doubled() {
     let calls = json!([["test", "echo", {"text": "hello"}], ["test", "fail", {}]]);
-    for (name, report) in [("mcp_reports", "mcp__{server}__{tool}")] {
-        let task = json!({"calls": calls, "report": report});
-        let exact = "- { type: tool-trajectory, mode: exact, expected: [{ tool: echo, args: { text: hello } }, { tool: fail }], args_match: superset }\n";
-        let suite = Suite::new(name, "", &[("right", &task, exact)]);
-        suite.run(&[]).succeeds("each call is there once");
-        assert_eq!(suite.calls(), [("echo".into(), json!("hello"), false), ("fail".into(), json!("it failed"), true)]);
-    }
+    let task = json!({"calls": calls, "report": "mcp__{server}__{tool}"});
+    let exact = "- { type: tool-trajectory, mode: exact, expected: [{ tool: echo, args: { text: hello } }, { tool: fail }], args_match: superset }\n";
+    let suite = Suite::new("mcp_reports", "", &[("right", &task, exact)]);
+    suite.run(&[]).succeeds("each call is there once");
+    assert_eq!(suite.calls(), [("echo".into(), json!("hello"), false), ("fail".into(), json!("it failed"), true)]);
 }
 
 #[needs(python)]

@@ -64,14 +64,14 @@ fn a_command() {
 }
 
 #[cfg(unix)]
-#[needs(python3)]
+#[needs(python)]
 #[test]
 fn an_agent_over_acp() {
     is_green_and_red("An agent over ACP", "capitals");
 }
 
 #[cfg(unix)]
-#[needs(python3)]
+#[needs(python)]
 #[test]
 fn an_mcp_client() {
     is_green_and_red("An MCP client", "notes");

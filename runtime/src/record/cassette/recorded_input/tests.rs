@@ -3,7 +3,7 @@
 use std::fs;
 
 use evalsuite_schema::{
-    Grader, GraderConfig, Hook, Location, Message, Network, Part, PathRef, Reset, Role, SealMode, Workspace,
+    Grader, GraderConfig, Hook, Location, Mcp, Message, Network, Part, PathRef, Reset, Role, SealMode, Workspace,
 };
 
 use super::*;
@@ -196,7 +196,7 @@ fn the_table_in_the_documentation_is_the_list() {
 }
 
 #[test]
-fn the_seal_of_a_command_and_the_form_of_its_output_count() {
+fn the_seal_the_servers_and_the_form_of_the_output_of_a_command_count() {
     let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
     let target = CliTarget {
         command: "run".into(),
@@ -211,13 +211,23 @@ fn the_seal_of_a_command_and_the_form_of_its_output_count() {
         verbose: false,
         provider_batching: false,
         sealing: Sealing::default(),
+        mcp: None,
     };
     let input = |target: &CliTarget| AgentInput::new(&case("hi"), "t", Some(target), &places);
     let then = input(&target);
     assert!(then.is_same(&input(&target)));
     let sealed = |sealing: Sealing| CliTarget { sealing, ..target.clone() };
+    let servers = Mcp {
+        servers: Vec::new(),
+        record: true,
+        replay: false,
+        recorded_by: None,
+        only_tools: false,
+        faults: Vec::new(),
+    };
     let others = [
         CliTarget { output: Some(OutputForm::Text), ..target.clone() },
+        CliTarget { mcp: Some(servers), ..target.clone() },
         sealed(Sealing { sealed: Some(SealMode::Required), ..Sealing::default() }),
         sealed(Sealing { network: Some(Network::None), ..Sealing::default() }),
         sealed(Sealing { read: vec![reference("more")], ..Sealing::default() }),
