@@ -71,19 +71,16 @@ pub use crate::model::trial::Trial;
 pub use crate::record::trajectory::TrajectoryError;
 pub use crate::run::case_report::CaseReport;
 
-#[cfg(feature = "grader-tests")]
-pub use crate::run::calibration::CalibrationReport;
-
-#[cfg(feature = "users")]
-pub use crate::model::user::{BoundUser, IntoUser, UserReply, UserRequest, UserResult};
-
 #[cfg(feature = "acp")]
 pub use crate::agents::acp::AcpAgents;
 #[cfg(feature = "cli-agents")]
 pub use crate::agents::command::CliAgents;
-
 #[cfg(feature = "capture")]
 pub use crate::agents::spans::{CaptureLayer, capture_layer};
+#[cfg(feature = "users")]
+pub use crate::model::user::{BoundUser, IntoUser, UserReply, UserRequest, UserResult};
+#[cfg(feature = "grader-tests")]
+pub use crate::run::calibration::CalibrationReport;
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("include_eval_suite.md")]

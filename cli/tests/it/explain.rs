@@ -33,7 +33,10 @@ fn all_diagnostics_are_listed() {
 fn an_unknown_diagnostic_is_an_error_with_a_suggestion() {
     let output = Package::new(&[]).run(&["explain", "unknown-kez"]);
     assert_eq!(output.code, 2);
-    assert_eq!(output.err, "error: `unknown-kez` is not a diagnostic\n  = help: did you mean `unknown-key`?\n");
+    assert_eq!(
+        output.err,
+        "error: `unknown-kez` is not a diagnostic\n  = help: did you mean `unknown-key` or `unknown-user`?\n"
+    );
     let output = Package::new(&[]).run(&["explain", "everything"]);
     let help = "`cargo evalsuite explain` lists the diagnostics";
     assert_eq!(output.err, format!("error: `everything` is not a diagnostic\n  = help: {help}\n"));

@@ -125,6 +125,6 @@ fn targets_of_the_macro_do_not_take_the_skill_away() {
 fn a_lift_is_compared_with_an_arm_of_the_skill() {
     problem(
         "\"arms\": [\"with_skill\", \"without_skill\"], \"gates\": [\"target:old_skill lift > 0\"],",
-        "evals.json:1:54 E080 `lift` compares target `with_skill` with `old_skill`; add both to the targets of the suite",
+        "evals.json:1:53 E080 `lift` compares target `with_skill` with `old_skill`; add both to the targets of the suite",
     );
 }

@@ -227,7 +227,6 @@ fn the_seal_the_servers_and_the_form_of_the_output_of_a_command_count() {
     };
     let others = [
         CliTarget { output: Some(OutputForm::Text), ..target.clone() },
-        CliTarget { mcp: Some(servers), ..target.clone() },
         sealed(Sealing { sealed: Some(SealMode::Required), ..Sealing::default() }),
         sealed(Sealing { network: Some(Network::None), ..Sealing::default() }),
         sealed(Sealing { read: vec![reference("more")], ..Sealing::default() }),
@@ -238,6 +237,8 @@ fn the_seal_the_servers_and_the_form_of_the_output_of_a_command_count() {
         let older = AgentInput { known_facts: 2, ..then.clone() };
         assert!(older.is_same(&now), "an older recording does not know it");
     }
+    let with_servers = input(&CliTarget { mcp: Some(servers), ..target.clone() });
+    assert!(!then.is_same(&with_servers), "also of an older recording: it was made without servers");
     // The same files, found elsewhere.
     let mut moved = others[3].clone();
     moved.sealing.read[0].path = "/elsewhere/more".into();
