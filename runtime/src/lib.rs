@@ -95,7 +95,7 @@ pub mod tooling {
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     #[cfg(feature = "tooling")]
     pub use crate::entry::tooling::{AnswerPairs, FinishedRun, RatedSamples, finish_run, probe_loaded_suite};
-    pub use crate::platform::environment::{names as variable_names, var as variable};
+    pub use crate::platform::environment::{names as variable_names, names_of_keys, var as variable};
     pub use crate::platform::process::git_variables::remove_git_variables;
     #[cfg(feature = "mcp")]
     pub use crate::record::mcp::*;

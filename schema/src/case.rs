@@ -30,7 +30,7 @@ use crate::{
 #[also(mode: Choice(&["conversation"]), "conversation", "Makes the case a conversation of several `turns`.", codes(ConversationMismatch),
     by_hand)]
 #[also(conversation: Object(ConversationKeys::TABLE), "{user: {goal: A refund of order 1182}}",
-    "Makes the case a conversation with a simulated user, who goes on after the `turns` if there are any.",
+    "Makes the case a conversation with a simulated user, who continues after the `turns`, if there are any.",
     codes(ConversationMismatch), by_hand)]
 #[also(turns: Some(&Object(Turn::TABLE)), "[{input: Hello}, {input: And my refund?}]",
     "The turns of a conversation: the agent is called once for each of them.", codes(ConversationMismatch), by_hand)]

@@ -55,12 +55,12 @@ mod skill;
 pub mod sorting;
 mod suite;
 mod targets_file;
-mod tool_name;
 mod usage;
 mod user;
 pub mod variable;
 #[doc(hidden)]
 pub mod white_space;
+mod wildcard;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};
@@ -94,12 +94,12 @@ pub use targets_file::{
     AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
     TargetEntry, TargetsFile, ToolKind,
 };
-#[doc(hidden)]
-pub use tool_name::is_tool_named;
 pub use usage::Usage;
 #[doc(hidden)]
 pub use user::ConversationKeys;
 pub use user::SimulatedUser;
+#[doc(hidden)]
+pub use wildcard::{is_tool_named, matches_stars};
 pub use workspace::{
     Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
 };

@@ -5,7 +5,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 use crate::Object;
 use crate::json::{FromJson, ToJson};
 
-/// The MCP servers that an agent may use, and what stands between the agent and them.
+/// The MCP servers that an agent may use, and the proxy between the agent and them.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]

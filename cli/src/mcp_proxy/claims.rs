@@ -16,7 +16,7 @@ impl Claims {
         Self(session.join(CLAIMS))
     }
 
-    /// Whether nobody has claimed a name before.
+    /// Claims a name; `false` if it is claimed already.
     pub(super) fn claim(&self, name: &str) -> io::Result<bool> {
         match OpenOptions::new().write(true).create_new(true).open(self.0.join(name)) {
             Ok(_) => Ok(true),

@@ -1,4 +1,4 @@
-//! `cargo evalsuite mcp-proxy`: stands between an agent and one of its MCP servers. What they send is passed on as it is, and written to a
+//! `cargo evalsuite mcp-proxy`: a proxy between an agent and one of its MCP servers. What they send is passed on as it is, and written to a
 //! trace; in a replay, the recording answers.
 
 mod claims;

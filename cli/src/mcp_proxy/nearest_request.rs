@@ -2,8 +2,9 @@
 
 use evalsuite::tooling::{RecordedExchange, same_json};
 use evalsuite_diagnostics::suggest::{did_you_mean_or_known, listed};
-use evalsuite_schema::json::step_of_key;
 use evalsuite_schema::{Object, Value};
+
+use crate::platform::json_difference::each_difference;
 
 /// Length of the part of a value that a message shows, in characters.
 const SHOWN: usize = 80;
@@ -65,33 +66,14 @@ struct Differences {
 impl Differences {
     fn between(recorded: &Value, made: &Value) -> Self {
         let mut differences = Self::default();
-        differences.compare("", Some(recorded), Some(made));
+        each_difference(recorded, made, same_json, &mut |pointer, recorded, made| {
+            differences.places += 1;
+            if differences.first.is_empty() {
+                let place = if pointer.is_empty() { "the arguments" } else { pointer };
+                differences.first = format!("`{place}`: expected {}, got {}", shown(recorded), shown(made));
+            }
+        });
         differences
-    }
-
-    fn compare(&mut self, pointer: &str, recorded: Option<&Value>, made: Option<&Value>) {
-        match (recorded, made) {
-            (Some(Value::Object(recorded)), Some(Value::Object(made))) => {
-                let added = made.keys().filter(|key| !recorded.contains_key(key));
-                for key in recorded.keys().chain(added) {
-                    let pointer = format!("{pointer}/{}", step_of_key(key));
-                    self.compare(&pointer, recorded.get(key), made.get(key));
-                }
-            }
-            (Some(Value::Array(recorded)), Some(Value::Array(made))) => {
-                for index in 0..recorded.len().max(made.len()) {
-                    self.compare(&format!("{pointer}/{index}"), recorded.get(index), made.get(index));
-                }
-            }
-            (Some(recorded), Some(made)) if same_json(recorded, made) => {}
-            (recorded, made) => {
-                self.places += 1;
-                if self.first.is_empty() {
-                    let place = if pointer.is_empty() { "the arguments" } else { pointer };
-                    self.first = format!("`{place}`: expected {}, got {}", shown(recorded), shown(made));
-                }
-            }
-        }
     }
 }
 

@@ -180,7 +180,7 @@ impl ReplayedServer {
             .is_ok_and(|server| server.exchanges.iter().any(|exchange| exchange.method == "initialize"))
     }
 
-    /// Whether this exchange is the answer of nobody else.
+    /// Claims an exchange; `false` if another request has claimed it.
     fn claim(&self, index: usize) -> io::Result<bool> {
         let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut claimed[index], true) {

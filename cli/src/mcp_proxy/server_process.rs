@@ -121,7 +121,7 @@ fn to_agent(output: impl io::Read, outbox: &Outbox, faulty: Option<&FaultyCalls>
     let _ = events.send(Event::OutputEnded);
 }
 
-/// How a server is brought to its end.
+/// Deadlines for ending a server.
 #[derive(Debug, Default)]
 struct Ending {
     /// When it is asked to end.
@@ -177,7 +177,7 @@ fn ask_to_end(server: &mut Child) {
     let _ = server;
 }
 
-/// Ends a server. If the proxy leads its process group, the group has nobody else but the server and the processes of the server.
+/// Ends a server. If the proxy leads its process group, the group contains only the server and its processes.
 fn kill(server: &mut Child) {
     // An error means that it has ended.
     let _ = server.kill();

@@ -50,7 +50,7 @@ impl TraceFile {
         self.write_all([event]);
     }
 
-    /// Writes several lines at once. If they cannot be written, the proxy ends: calls that nobody can grade must not look as if they had not
+    /// Writes several lines at once. If they cannot be written, the proxy ends: calls that cannot be graded must not look as if they had not
     /// been made.
     pub(super) fn write_all(&self, events: impl IntoIterator<Item = TraceEvent>) {
         let Some(trace) = &self.0 else { return };

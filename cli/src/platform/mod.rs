@@ -2,6 +2,8 @@
 
 pub(crate) mod cargo_process;
 pub(crate) mod cli_error;
+#[cfg(any(feature = "mcp", feature = "record"))]
+pub(crate) mod json_difference;
 pub(crate) mod output;
 pub(crate) mod pager;
 pub(crate) mod progress;

@@ -1,6 +1,6 @@
 //! An agent that adds up tables, a little better if its workspace has a skill for it.
 //!
-//! It stands in for a model: without instructions it treats every line as a sale and adds numbers as they are written.
+//! It replaces a model: without instructions it treats every line as a sale and adds numbers as they are written.
 
 use std::fs;
 use std::path::Path;

@@ -30,6 +30,16 @@ pub fn names() -> Vec<String> {
     of_process.chain(of_file().into_iter().map(|(name, _)| name.to_owned())).collect()
 }
 
+/// How names of variables with keys end.
+const ENDS_OF_KEY_NAMES: [&str; 7] =
+    ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// The names of those variables that contain keys, as their names say.
+pub fn names_of_keys() -> Vec<String> {
+    let is_key = |name: &String| ENDS_OF_KEY_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
+    names().into_iter().filter(is_key).collect()
+}
+
 /// The variables of the file that the process does not set.
 pub(crate) fn of_file() -> Vec<(&'static str, &'static str)> {
     let variables = lines().into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -93,7 +93,7 @@ pub struct PermissionRule {
     /// The kind of tool that the agent wants to use.
     #[key(Choice(ToolKind::WORDS), "execute", default = "every kind")]
     pub kind: Option<ToolKind>,
-    /// The whole title of the tool call, in which `*` stands for any text.
+    /// The whole title of the tool call, in which `*` matches any text.
     #[key(Text, "\"git push*\"", default = "every title")]
     pub title: Option<String>,
     /// The answer.

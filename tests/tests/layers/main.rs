@@ -98,7 +98,7 @@ const SCHEMA: &[&str] = &[
     "calibration",
     "skill",
     "mcp",
-    "tool_name",
+    "wildcard",
     "targets_file",
     "digest",
 ];

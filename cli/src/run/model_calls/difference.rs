@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 use evalsuite_schema::Value;
-use evalsuite_schema::json::step_of_key;
 
 use super::recording::{RecordedBody, RecordedRequest};
+use crate::platform::json_difference::each_difference;
 
 /// Length of the part of a value that a message shows, in characters.
 const SHOWN: usize = 80;
@@ -45,7 +45,7 @@ impl RequestDifference {
         }
         match (&recorded.body, &made.body) {
             (Some(RecordedBody::Json(old)), Some(RecordedBody::Json(new))) => {
-                difference.compare(&mut String::new(), old, new);
+                difference.compare(old, new);
             }
             (old, new) if old == new => {}
             (old, new) => {
@@ -74,43 +74,20 @@ impl RequestDifference {
         }
     }
 
-    /// Compares parts of bodies at the same JSON pointer.
-    fn compare(&mut self, pointer: &mut String, old: &Value, new: &Value) {
-        let length = pointer.len();
-        match (old, new) {
-            (Value::Object(old_object), Value::Object(new_object)) => {
-                let added = new_object.keys().filter(|key| !old_object.contains_key(key));
-                for key in old_object.keys().chain(added) {
-                    pointer.push('/');
-                    pointer.push_str(&step_of_key(key));
-                    self.compare_parts(pointer, old_object.get(key), new_object.get(key));
-                    pointer.truncate(length);
+    /// Compares bodies.
+    fn compare(&mut self, old: &Value, new: &Value) {
+        each_difference(old, new, Value::eq, &mut |pointer, old, new| {
+            let (recorded, made) = match (old, new) {
+                (Some(old), Some(new)) => shown_pair(old, new),
+                (old, new) => {
+                    let shown = |value: Option<&Value>| {
+                        value.map_or("nothing".to_owned(), |value| shown(&value.to_string(), 0))
+                    };
+                    (shown(old), shown(new))
                 }
-            }
-            (Value::Array(old_items), Value::Array(new_items)) => {
-                for index in 0..old_items.len().max(new_items.len()) {
-                    pointer.push_str(&format!("/{index}"));
-                    self.compare_parts(pointer, old_items.get(index), new_items.get(index));
-                    pointer.truncate(length);
-                }
-            }
-            (old, new) if old == new => {}
-            (old, new) => {
-                let (recorded, made) = shown_pair(old, new);
-                self.add(&format!("`{pointer}` of the body"), || recorded, || made);
-            }
-        }
-    }
-
-    fn compare_parts(&mut self, pointer: &mut String, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (Some(old), Some(new)) => self.compare(pointer, old, new),
-            (old, new) => {
-                let shown =
-                    |value: Option<&Value>| value.map_or("nothing".to_owned(), |value| shown(&value.to_string(), 0));
-                self.add(&format!("`{pointer}` of the body"), || shown(old), || shown(new));
-            }
-        }
+            };
+            self.add(&format!("`{pointer}` of the body"), || recorded, || made);
+        });
     }
 }
 

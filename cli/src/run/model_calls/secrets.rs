@@ -4,12 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use evalsuite::tooling::{Placeholders, variable, variable_names};
+use evalsuite::tooling::{Placeholders, names_of_keys, variable, variable_names};
 use hyper::HeaderMap;
 use percent_encoding::percent_decode_str;
-
-/// How names of variables with keys end.
-const ENDS_OF_NAMES: [&str; 7] = ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
 
 /// Headers of requests whose values are compared and recorded. No other header is recorded.
 const RECORDED_HEADERS: [&str; 4] = ["anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
@@ -36,9 +33,8 @@ pub(super) struct KeysOfCall {
 impl KnownSecrets {
     /// The variables whose names say that they are secret.
     pub(super) fn of_environment() -> Self {
-        let is_key = |name: &String| ENDS_OF_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
         let mut known = Self::default();
-        known.add(variable_names().into_iter().filter(is_key), []);
+        known.add(names_of_keys(), []);
         known
     }
 

@@ -1,4 +1,4 @@
-//! However one of the three ends, the others learn of it, and nobody stays.
+//! When agent, proxy or server ends, the other two end as well.
 
 use evalsuite_needs::needs;
 
@@ -9,7 +9,7 @@ use super::*;
 fn wait_for_end(id: &str) {
     let end = Instant::now() + LIMIT;
     let stat = format!("/proc/{}/stat", id.trim());
-    // One that nobody has waited for has ended.
+    // A zombie has ended.
     while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
         assert!(Instant::now() < end, "the server still runs");
         thread::sleep(Duration::from_millis(10));

@@ -6,7 +6,7 @@ use evalsuite_needs::needs;
 
 use super::*;
 
-/// Everything that the protocol, and what is no protocol, has in lines.
+/// Lines with every kind of message, and lines that are not valid messages.
 const LINES: &[&str] = &[
     r#"{ "jsonrpc" : "2.0",   "id":1, "method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"c","version":"1"}} }"#,
     r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#,

@@ -1,7 +1,7 @@
 //! The answer to an agent that asks for permission.
 
 use evalsuite_schema::json::json;
-use evalsuite_schema::{PermissionDecision, Permissions, ToolKind, Value};
+use evalsuite_schema::{PermissionDecision, Permissions, ToolKind, Value, matches_stars};
 
 /// What the target says about a tool call.
 pub(crate) fn decide(permissions: &Permissions, kind: ToolKind, title: &str) -> PermissionDecision {
@@ -10,7 +10,7 @@ pub(crate) fn decide(permissions: &Permissions, kind: ToolKind, title: &str) -> 
         Permissions::Deny => PermissionDecision::Deny,
         Permissions::Rules(rules) => {
             let matching = rules.iter().find(|rule| {
-                rule.kind.is_none_or(|of| of == kind) && rule.title.as_ref().is_none_or(|of| matches(of, title))
+                rule.kind.is_none_or(|of| of == kind) && rule.title.as_ref().is_none_or(|of| matches_stars(title, of))
             });
             matching.map_or(PermissionDecision::Deny, |rule| rule.decision)
         }
@@ -36,13 +36,6 @@ pub(crate) fn answer(option: Option<&str>) -> Value {
         Some(option) => json!({"outcome": {"outcome": "selected", "optionId": option}}),
         None => json!({"outcome": {"outcome": "cancelled"}}),
     }
-}
-
-/// Whether a title is a pattern, in which `*` stands for any text.
-fn matches(pattern: &str, title: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == title };
-    let Some(title) = title.strip_prefix(first) else { return false };
-    (0..=title.len()).filter(|at| title.is_char_boundary(*at)).any(|at| matches(rest, &title[at..]))
 }
 
 #[cfg(test)]
@@ -80,7 +73,7 @@ mod tests {
             ("a", "ab", false),
             ("*a*b*", "xaxbx", true),
         ] {
-            assert_eq!(matches(pattern, title), expected, "{pattern} {title}");
+            assert_eq!(matches_stars(title, pattern), expected, "{pattern} {title}");
         }
     }
 

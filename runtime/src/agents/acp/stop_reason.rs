@@ -3,7 +3,7 @@
 use evalsuite_records::record::Usage;
 use evalsuite_schema::Value;
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The answer is graded.

@@ -29,7 +29,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub(crate) struct AcpSession(RefCell<Option<Session>>);
 
-/// What a turn came to.
+/// The result of a turn.
 pub(crate) struct AcpAnswer {
     pub(crate) result: Result<Outcome, CommandFailure>,
     pub(crate) recording: Recording,

@@ -60,7 +60,7 @@ fn insert(messages: &mut Vec<Message>, call: McpCall) {
         (None, Some(after)) => after,
         (None, None) => messages.len() - usize::from(messages.last().is_some_and(is_answer)),
     };
-    // The results of calls stay behind their calls.
+    // The results of calls stay after their calls.
     while messages.get(at).is_some_and(|message| message.role == Role::Tool) {
         at += 1;
     }

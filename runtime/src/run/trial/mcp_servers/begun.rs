@@ -16,9 +16,6 @@ use crate::record::mcp::recording::MCP_FILE;
 use crate::run::plan::Plan;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
-/// How names of variables with keys end.
-const ENDS_OF_NAMES: [&str; 7] = ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD"];
-
 /// Begins the session of an agent that has servers.
 pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
     let Some(mcp) = &command.target.mcp else { return Ok(None) };
@@ -65,8 +62,7 @@ fn recordings(plan: &Plan<'_>, index: u32, mode: McpMode, mcp: &Mcp) -> Result<V
 /// What a recording hides: the variables of the case, all keys in the environment, and the directories of this machine.
 fn placeholders(trial: &TrialAttempt<'_>) -> Placeholders {
     let plan = trial.plan;
-    let is_key = |name: &String| ENDS_OF_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
-    let keys: Vec<String> = environment::names().into_iter().filter(is_key).collect();
+    let keys = environment::names_of_keys();
     let secrets = plan.secrets.iter().chain(&keys).map(String::as_str);
     Placeholders::of_trial(secrets, &plan.redactor, &plan.places, &trial.directory, &trial.workspace)
 }
