@@ -2,11 +2,12 @@
 
     npm install @modelcontextprotocol/sdk @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
     pip install mcp mcp-server-time mcp-server-git
+    cargo install rust-mcp-filesystem
     python cli/tests/mcp/published.py target/debug/cargo-evalsuite NODE_DIRECTORY [NAME=COMMAND...]
 
 For each server and client, a session without the proxy, one with it, and one that is replayed from the trace of the second have to give the same
-tools and results, and the first two the same steps of progress. `NAME=COMMAND` adds a server, of which all tools are called without arguments. The script prints a table with
-the versions, and ends with 1 if anything differs.
+tools and results, and the first two the same steps of progress. `NAME=COMMAND` adds a server, of which all tools are called without arguments.
+The script prints a table with the versions, and ends with 1 if anything differs.
 """
 
 import asyncio
@@ -40,6 +41,12 @@ SERVERS = {
         [["convert_time", {"source_timezone": "UTC", "time": "12:30", "target_timezone": "Asia/Tokyo"}], ["get_current_time", {"timezone": "Nowhere"}]],
     ),
     "mcp-server-git": ([sys.executable, "-m", "mcp_server_git"], [["git_status", {"repo_path": str(files)}], ["git_log", {"repo_path": "/nowhere"}]]),
+    "rust-mcp-filesystem": (
+        ["rust-mcp-filesystem", str(files)],
+        [["read_text_file", {"path": str(files / "notes.txt")}], ["read_text_file", {"path": str(files / "missing")}],
+         ["search_files_content", {"path": str(files), "pattern": "*.txt", "query": "Dentist"}], ["write_file", {"path": str(files / "new"), "content": "x"}],
+         ["calculate_directory_size", {"root_path": str(files), "output_format": "json"}], ["head_file", {"path": str(files / "notes.txt"), "lines": "one"}]],
+    ),
 }
 for argument in sys.argv[3:]:
     name, command = argument.split("=", 1)
