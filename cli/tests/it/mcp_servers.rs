@@ -198,3 +198,21 @@ fn an_agent_that_is_killed_keeps_its_calls() {
     assert!(texts.iter().all(|text| text.contains("echo") && !text.contains(KEY)), "{texts:#?}");
     assert!(records.named("config.json").is_empty(), "it has the key of the service");
 }
+
+#[cfg(target_os = "linux")]
+#[needs(python)]
+#[test]
+fn a_sealed_agent_starts_its_servers_and_its_calls_are_recorded_and_replayed() {
+    let task = prompt(&json!([["test", "echo", {"text": "hello"}]]));
+    let suite = Suite::new("mcp_sealed", "", &[("right", &task, ECHOED)]);
+    suite.0.add_feature("sealed");
+    let target = fs::read_to_string(suite.0.root().join("targets.yaml")).unwrap();
+    let sealed = format!("  timeout_seconds: 20\n  sealed: auto\n  read: ['{}']\n", file("").display());
+    suite.0.write("targets.yaml", &target.replace("  timeout_seconds: 20\n", &sealed));
+    for mode in ["record", "replay"] {
+        suite.run(&[("EVALSUITE_MCP", mode)]).succeeds("the servers are started in the seal of the agent");
+        assert_eq!(suite.calls(), [("echo".into(), json!("hello"), false)], "{mode}");
+        let sealed = &suite.result("right")["sealed"];
+        assert!(sealed["landlock_abi"].is_number() || sealed["reason"].is_string(), "{sealed}");
+    }
+}

@@ -33,6 +33,7 @@ class BreakdownView {
       el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), this.scope(cases)),
       el('div', { class: 'filter-problems' }, problems.map((problem) => el('p', {}, problem))),
       report.cases.length > 0 && !cases.length && el('div', { class: 'empty' }, el('h2', {}, 'No case matches')),
+      liftPanels(report),
       el('div', { class: 'panels' },
         this.graders(cases),
         groups.map(([, label, of, query]) => this.rates(cases, label, of, query)),

@@ -226,7 +226,7 @@ function versus(past) {
     suites.length > 1 && el('strong', {}, `${it.suite} · ${it.target} `),
     suites.length > 1 && `${VERDICTS[it.verdict].toLowerCase()}: `,
     it.pairs > 0 && `score ${signed(it.difference, (value) => value.toFixed(3))}`,
-    it.interval && el('span', { class: 'muted', title: '95 % interval of the mean difference' }, ` [${it.interval.map((end) => signed(end, (value) => value.toFixed(3))).join(', ')}], p ${it.pValue < 0.001 ? '< 0.001' : it.pValue.toFixed(3)}, ${plural(it.pairs, 'case')}`),
+    it.interval && el('span', { class: 'muted', title: '95 % interval of the mean difference' }, ` [${it.interval.map((end) => signed(end, (value) => value.toFixed(3))).join(', ')}], p ${shownP(it.pValue)}, ${plural(it.pairs, 'case')}`),
     it.errors > 0 && `, ${it.errors === 1 ? '1 ends' : `${count(it.errors)} end`} in an error now`,
     it.missing > 0 && el('span', { class: 'muted' }, `, ${count(it.missing)} without a result`),
     it.unknown && el('div', { class: 'muted' }, `errors: ${it.unknown}`),

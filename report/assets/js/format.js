@@ -25,6 +25,11 @@ function signed(value, show) {
   return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${show(Math.abs(value))}`;
 }
 
+/** A p-value; none is 0. */
+function shownP(p) {
+  return p < 0.001 ? '< 0.001' : p.toFixed(3);
+}
+
 function duration(ms) {
   if (ms === null || ms === undefined) return NONE;
   if (ms > 0 && ms < 1) return '< 1 ms';

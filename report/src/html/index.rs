@@ -14,7 +14,9 @@ use evalsuite_schema::json::{Value, json};
 use super::HtmlReport;
 use super::chunks::ChunkPlace;
 use super::past_runs::{past_run, totals};
+use crate::comparison::FEWEST_PAIRS;
 use crate::judged_rates::judged_rates;
+use crate::lift::RunLifts;
 use crate::run_data::{Problem, RunData, SuiteData};
 use crate::sequential::RunDecision;
 
@@ -60,6 +62,9 @@ impl HtmlReport {
             "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
             "probe": probe(run),
             "judgedRates": judged_rates(run),
+            "lifts": RunLifts::of(run).lifts,
+            // Below this number of cases, a lift says nothing.
+            "fewestPairs": FEWEST_PAIRS,
             "decision": RunDecision::of(run).map(|it| json!({ "verdict": it.verdict, "headline": it.headline(), "rerun": it.rerun() })),
             "totals": totals(run),
             // Index into `past` of the run that is compared with first.

@@ -33,6 +33,7 @@ const SCRIPT_FILES: &[&str] = &[
     include_str!("../../assets/js/plots.js"),
     include_str!("../../assets/js/grid_view.js"),
     include_str!("../../assets/js/trends_view.js"),
+    include_str!("../../assets/js/lift_panel.js"),
     include_str!("../../assets/js/breakdown_view.js"),
     include_str!("../../assets/js/transcripts_page.js"),
     include_str!("../../assets/js/help.js"),

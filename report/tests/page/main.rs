@@ -8,6 +8,7 @@ mod filters;
 mod hostile_texts;
 mod keyboard;
 mod large_run;
+mod lifts;
 mod printing;
 mod transcripts;
 mod views;

@@ -70,7 +70,12 @@ impl Points {
             Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
             Some(Args::Any) | None => item.tool.clone(),
         };
-        let actual = call.map_or_else(|| "no such call".to_owned(), |call| call_text(&call.tool, call.input.as_ref()));
+        let actual = match call {
+            None => "no such call".to_owned(),
+            // The name alone would be what the assertion says already.
+            Some(ToolCall { tool, input: None, .. }) => format!("{} without arguments", in_text(tool)),
+            Some(call) => call_text(&call.tool, call.input.as_ref()),
+        };
         self.add(Assertion::new(text, false).with_expected(expected).with_actual(actual));
     }
 

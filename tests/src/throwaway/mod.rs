@@ -111,8 +111,12 @@ impl Package {
     /// Adds a feature of evalsuite to the manifest.
     pub fn add_feature(&self, name: &str) -> &Self {
         let manifest = fs::read_to_string(self.root.join("Cargo.toml")).expect("the package has a Cargo.toml");
+        let has_features = "runtime\", features = [";
+        if let Some((before, after)) = manifest.split_once(has_features) {
+            return self.write("Cargo.toml", &format!("{before}{has_features}{name:?}, {after}"));
+        }
         let (before, after) = manifest.split_once("runtime\" }").expect("the package depends on evalsuite");
-        self.write("Cargo.toml", &format!("{before}runtime\", features = [{name:?}] }}{after}"))
+        self.write("Cargo.toml", &format!("{before}{has_features}{name:?}] }}{after}"))
     }
 
     /// Adds the feature `generate` of evalsuite-build to the manifest.

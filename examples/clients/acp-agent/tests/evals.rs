@@ -37,7 +37,11 @@ async fn agents_that_cannot_be_prompted_end_with_what_they_answered() {
 
     let answers = [
         ("simple", "the agent answered `session/new` with error -32601: Method not found", "session/new"),
-        ("second-version", "the agent answered `initialize` with error -32022: Unsupported protocol version", "supported"),
+        (
+            "second-version",
+            "the agent answered `initialize` with error -32022: Unsupported protocol version",
+            "supported",
+        ),
     ];
     for (id, reason, message) in answers {
         let case = report.cases().iter().find(|case| case.case().id == id).unwrap();

@@ -85,7 +85,7 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
         d.report(Code::UnportableSkill, first_line(file), message, "save the file as UTF-8 without it");
     }
     let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else {
+    let Some(first) = lines.next().filter(|line| is_opening_fence(line)) else {
         let help = "start the file with a line `---`, then `name: …`, `description: …` and another line `---`";
         return fields::reject(Code::RootNotMapping, first_line(file), "the file has no front matter", help, d);
     };
@@ -110,6 +110,12 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
     }
     let help = "add a line `---` after the last key";
     fields::reject(Code::RootNotMapping, first_line(file), "the front matter has no end", help, d)
+}
+
+/// The first line may end in a comment.
+fn is_opening_fence(line: &str) -> bool {
+    let rest = line.strip_prefix(FENCE).map(|rest| (rest, rest.trim()));
+    rest.is_some_and(|(rest, text)| text.is_empty() || text.starts_with('#') && rest.starts_with([' ', '\t']))
 }
 
 fn is_fence(line: &str) -> bool {

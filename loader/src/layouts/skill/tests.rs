@@ -184,10 +184,12 @@ fn a_skill_without_one_of_its_files_is_reported() {
 fn problems_of_the_front_matter_are_reported_at_their_lines() {
     skill_problems(SKILL, &[]);
     skill_problems("---\r\nname: pdf-forms\r\ndescription: Fills in forms.\r\n---\r\n", &[]);
+    skill_problems("--- # of a form\nname: pdf-forms\ndescription: Fills in forms.\n---\n", &[]);
     let help = "start the file with a line `---`, then `name: …`, `description: …` and another line `---`";
     let none = format!("SKILL.md:1:1 E007 the file has no front matter; {help}");
     skill_problems("# Forms\n", &[&none]);
     skill_problems("", &[&none]);
+    skill_problems("---#\nname: pdf-forms\ndescription: Fills in forms.\n---\n", &[&none]);
     skill_problems(
         "---\nname: pdf-forms\n",
         &["SKILL.md:1:1 E007 the front matter has no end; add a line `---` after the last key"],
