@@ -193,15 +193,15 @@ fn the_dev_profile_is_written_unless_the_user_has_decided() {
 }
 
 #[test]
-fn the_workflow_of_the_readme_is_the_one_that_new_writes() {
+fn the_documented_workflow_is_the_one_that_new_writes() {
     let package = package();
     fs::create_dir(package.root().join(".git")).expect("a repository");
     assert_eq!(package.run(&["new", "ci"]).code, 0);
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|line| line.split(" #").next().unwrap_or_default().trim_end().to_owned()).collect()
     };
-    let readme = fs::read_to_string(evalsuite_tests::throwaway::workspace().join("README.md")).expect("the README");
-    let (_, shown) = readme.split_once("# .github/workflows/evals.yml\n").expect("the workflow");
+    let page = fs::read_to_string(evalsuite_tests::throwaway::workspace().join("docs/ci.md")).expect("the page");
+    let (_, shown) = page.split_once("# .github/workflows/evals.yml\n").expect("the workflow");
     let (shown, _) = shown.split_once("```").expect("its end");
     assert_eq!(lines(&read(&package, ".github/workflows/evals.yml")), lines(shown));
 }

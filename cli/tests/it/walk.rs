@@ -13,7 +13,7 @@ fn read(document: &str) -> String {
 #[test]
 fn following_the_walk_leads_to_its_output() {
     let mut walk = Walk::new("walk").with_program(Path::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite")));
-    walk.follow(blocks(&read("README.md")).iter().filter(|block| block.section == "Quick start"));
+    walk.follow(blocks(&read("docs/quick-start.md")).iter().filter(|block| block.section == "Two cases"));
     walk.follow(&blocks(&read("docs/walk.md")));
     walk.check_outputs("docs/walk.md");
     assert!(walk.read("report.html").contains("<html"), "the report is one file");
@@ -21,7 +21,7 @@ fn following_the_walk_leads_to_its_output() {
 
 #[test]
 fn a_package_next_to_a_clone_uses_its_crates() {
-    let of_clone = blocks(&read("README.md")).into_iter().filter(|block| block.section == "From a clone");
+    let of_clone = blocks(&read("docs/install.md")).into_iter().filter(|block| block.section == "From a clone");
     let (in_package, in_clone): (Vec<Block>, Vec<Block>) =
         of_clone.partition(|block| !commands(block).contains(&TESTS));
     let mut walk = Walk::new("from_a_clone").with_program(Path::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite")));
@@ -43,21 +43,5 @@ fn commands(block: &Block) -> Vec<&str> {
     match &block.content {
         Content::Console(commands) => commands.iter().map(|command| &*command.line).collect(),
         _ => Vec::new(),
-    }
-}
-
-#[test]
-fn the_readme_shows_parts_of_the_walk() {
-    let (readme, walk) = (read("README.md"), read("docs/walk.md"));
-    let after = |text: &str| {
-        let (_, below) = readme.split_once(text).unwrap_or_else(|| panic!("README.md has no {text}"));
-        let (_, parts) = below.split_once("```text\n").expect("the parts");
-        parts.split_once("\n```").expect("the end of the block").0
-    };
-    let parts = format!("{}\n…\n{}", after("## Probing"), after("(docs/walk.md)"));
-    let mut rest = walk.as_str();
-    for part in parts.split("\n…\n").flat_map(|part| part.split("\n$ ")) {
-        let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("docs/walk.md does not go on with:\n{part}"));
-        rest = after;
     }
 }

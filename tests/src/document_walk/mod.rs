@@ -25,7 +25,7 @@ pub struct Walk {
     directory: PathBuf,
     /// What `export` set.
     exported: Vec<(String, String)>,
-    /// The address of the judge that stands in for the README's.
+    /// The address of the judge that stands in for the one of the document.
     judge: Option<String>,
     /// The program that `cargo evalsuite` starts.
     program: Option<PathBuf>,
@@ -155,7 +155,7 @@ impl Walk {
     /// Programs that a document installs may be missing here.
     fn can_run(&self, line: &str) -> bool {
         let has_program = self.program.is_some() || !line.contains("cargo evalsuite ");
-        has_program && !line.contains("cargo install ")
+        has_program && !["cargo install ", "cargo binstall "].iter().any(|installs| line.contains(installs))
     }
 
     /// Runs a command line in the directory. `../evalsuite` is this clone.
@@ -189,25 +189,25 @@ impl Walk {
         }
     }
 
-    /// Fails the test if outputs are not those of the document. With `UPDATE_README=1`, writes them to it.
+    /// Fails the test if outputs since the last check are not those of the document. With `UPDATE_README=1`, writes them to it.
     ///
     /// # Panics
     ///
     /// If an output differs.
     #[track_caller]
-    pub fn check_outputs(&self, document: &str) {
-        let report: String = self
-            .differences
+    pub fn check_outputs(&mut self, document: &str) {
+        let differences = std::mem::take(&mut self.differences);
+        let report: String = differences
             .iter()
             .map(|(documented, actual)| format!("--- {document} shows\n{documented}\n--- it is\n{actual}\n"))
             .collect();
         if env::var_os("UPDATE_README").is_some() {
             let file = workspace().join(document);
             let text = fs::read_to_string(&file).expect("the document");
-            let updated = self.differences.iter().fold(text, |text, (old, new)| text.replacen(old, new, 1));
+            let updated = differences.iter().fold(text, |text, (old, new)| text.replacen(old, new, 1));
             fs::write(file, updated).expect("the document can be written");
         } else {
-            assert!(self.differences.is_empty(), "{report}UPDATE_README=1 updates {document}");
+            assert!(differences.is_empty(), "{report}UPDATE_README=1 updates {document}");
         }
     }
 }

@@ -114,8 +114,20 @@ fn documents_that_the_readme_does_not_lead_to_are_found() {
     let readme = ("README.md", "[a](docs/runs.md#runs) [b](docs/keys/README.md)");
     assert_eq!(
         unlinked_documents(&Repository::of(&[FILES, &files, &[readme]].concat()), &["runtime"]),
-        ["README.md has no link to `LOST.md`", "README.md has no link to `docs/lost.md`"]
+        [
+            "neither README.md nor docs/README.md has a link to `LOST.md`",
+            "neither README.md nor docs/README.md has a link to `docs/lost.md`"
+        ]
     );
+}
+
+#[test]
+fn the_contents_lead_to_documents_if_the_readme_leads_to_the_contents() {
+    let files = [("docs/README.md", "[a](runs.md)"), ("docs/runs.md", ""), ("docs/lost.md", "")];
+    let unlinked =
+        |readme: &str| unlinked_documents(&Repository::of(&[&files[..], &[("README.md", readme)]].concat()), &[]);
+    assert_eq!(unlinked("[a](docs/README.md)"), ["neither README.md nor docs/README.md has a link to `docs/lost.md`"]);
+    assert_eq!(unlinked("[a](docs/lost.md)").len(), 2, "the contents and what they list");
 }
 
 #[test]

@@ -61,6 +61,12 @@ fn the_readme_leads_to_every_document() {
 }
 
 #[test]
+fn the_readme_is_short() {
+    let readme = std::fs::read_to_string(workspace_root().join("README.md")).expect("the README");
+    assert_none("the README; other pages have its details", &rules::long_readme(&readme));
+}
+
+#[test]
 fn the_contents_of_the_readme_are_complete() {
     assert_none("sections that are not listed", &rules::unlisted_sections(&Repository::read(workspace_root())));
 }

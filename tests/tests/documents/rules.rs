@@ -7,8 +7,14 @@ use super::repository::Repository;
 /// The documents that describe the repository. Others show paths of their readers' packages.
 const MAPS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// The document that leads to all others.
+/// The document that leads to all others, by way of [`CONTENTS`].
 const README: &str = "README.md";
+
+/// The list of all pages. A link to it leads to no other page of its folder.
+const CONTENTS: &str = "docs/README.md";
+
+/// The size of [`README`], at most.
+const MOST_README_BYTES: usize = 9 * 1024;
 
 /// The document with the sections `### Add a …`.
 const GUIDE: &str = "CONTRIBUTING.md";
@@ -45,19 +51,25 @@ pub(crate) fn broken_links(repository: &Repository) -> Vec<String> {
     problems
 }
 
-/// Documents that the README does not link to, neither to them nor to the `README.md` of their folder. The READMEs of crates are read
-/// where crates are published.
+/// Documents that neither the README nor the contents link to, neither to them nor to the `README.md` of their folder. The READMEs of
+/// crates are read where crates are published.
 pub(crate) fn unlinked_documents(repository: &Repository, crates: &[&str]) -> Vec<String> {
-    let Some(readme) = repository.documents.get(README) else { return Vec::new() };
-    let links = readme.links.iter().filter_map(|link| link_target(repository, README, &link.what));
-    let linked: BTreeSet<String> = links.map(|(target, _)| target).collect();
+    let targets_of = |path: &'static str| {
+        let links = repository.documents.get(path).map_or(&[][..], |document| &document.links);
+        links.iter().filter_map(move |link| link_target(repository, path, &link.what)).map(|(target, _)| target)
+    };
+    let of_readme: BTreeSet<String> = targets_of(README).collect();
+    let of_contents = targets_of(CONTENTS).filter(|_| of_readme.contains(CONTENTS));
+    let linked: BTreeSet<String> = of_contents.chain(of_readme.clone()).collect();
     let is_linked = |path: &str| {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        [path, folder, &format!("{folder}/{README}")].iter().any(|path| linked.contains(*path))
+        let page_of_folder = format!("{folder}/{README}");
+        let of_folder = [folder, &page_of_folder].iter().any(|path| linked.contains(*path));
+        linked.contains(path) || of_folder && page_of_folder != CONTENTS
     };
     let is_of_crate = |path: &str| crates.iter().any(|folder| path.strip_prefix(folder) == Some("/README.md"));
     let unlinked = repository.documents.keys().filter(|path| *path != README && !is_of_crate(path) && !is_linked(path));
-    unlinked.map(|path| format!("{README} has no link to `{path}`")).collect()
+    unlinked.map(|path| format!("neither {README} nor {CONTENTS} has a link to `{path}`")).collect()
 }
 
 /// Crates without a README, and READMEs with relative links, which lead nowhere on a registry, without a link to the repository, or with
@@ -80,6 +92,13 @@ pub(crate) fn crate_readmes(repository: &Repository, crates: &[&str]) -> Vec<Str
         }
     }
     problems
+}
+
+/// A README of the repository that is longer than its first screens.
+pub(crate) fn long_readme(readme: &str) -> Vec<String> {
+    let size = readme.len();
+    let is_long = size > MOST_README_BYTES;
+    is_long.then(|| format!("{README} has {size} bytes, more than {MOST_README_BYTES}")).into_iter().collect()
 }
 
 /// Sections that the contents at the top of the README do not list.

@@ -1,4 +1,4 @@
-//! The README as a new user reads it: its files and commands lead to the output that it shows.
+//! The README, the quick start and the page about CI as a new user reads them: their files and commands lead to the output that they show.
 
 use std::fs;
 
@@ -9,12 +9,16 @@ use evalsuite_tests::throwaway::workspace;
 
 use crate::judging::chat_service::{Service, completion};
 
-fn readme() -> String {
-    fs::read_to_string(workspace().join("README.md")).expect("the README")
+fn blocks_of(document: &str) -> Vec<Block> {
+    blocks(&fs::read_to_string(workspace().join(document)).expect("the document"))
 }
 
-fn quick_start(blocks: &[Block]) -> impl Iterator<Item = &Block> {
-    blocks.iter().filter(|block| block.section == "Quick start")
+fn two_cases(blocks: &[Block]) -> impl Iterator<Item = &Block> {
+    blocks.iter().filter(|block| block.section == "Two cases")
+}
+
+fn is_of_package_and_agent(block: &Block) -> bool {
+    block.heading.starts_with("1. ") || block.heading.starts_with("2. ")
 }
 
 #[needs(nextest)]
@@ -23,16 +27,28 @@ fn following_the_readme_leads_to_its_output() {
     let verdict = json!({"score": 1.0, "assertions": [{"text": "apologises", "passed": true}]});
     let judge = Service::start(move |_, _| completion(&verdict.to_string()));
     let mut walk = Walk::new("readme").with_judge(&judge.url);
-    let blocks = blocks(&readme());
-    walk.follow(blocks.iter().filter(|block| block.section != "From a clone"));
+    let blocks = blocks_of("docs/quick-start.md");
+    walk.follow(blocks.iter().filter(|block| is_of_package_and_agent(block)));
+    shows_a_failure_in_the_readme(&mut walk);
+
+    walk.follow(blocks.iter().filter(|block| !is_of_package_and_agent(block)));
+    walk.follow(&blocks_of("docs/ci.md"));
     assert!(!judge.asked().is_empty(), "expected the judge to be asked");
     // The recorded replies are enough from now on.
     let ran = walk.call("env -u EVALSUITE_JUDGE_URL -u EVALSUITE_JUDGE_MODEL EVALSUITE_REQUIRE=1 cargo test");
-    ran.succeeds("all cases of the README pass, and none is skipped");
+    ran.succeeds("all cases of the quick start pass, and none is skipped");
 
     rejects_an_answer_that_only_repeats_the_words_of_the_cases(&walk);
     shows_the_error_of_a_typo(&mut walk, &blocks);
+    walk.check_outputs("docs/quick-start.md");
+}
+
+/// The README has the cases of the quick start in one file, for the agent of its second step.
+fn shows_a_failure_in_the_readme(walk: &mut Walk) {
+    let readme = blocks_of("README.md");
+    walk.follow(readme.iter().filter(|block| ["A suite", "A test", "A failure"].contains(&&*block.section)));
     walk.check_outputs("README.md");
+    walk.call("rm -r suites tests").succeeds("the files of the README are removed");
 }
 
 fn rejects_an_answer_that_only_repeats_the_words_of_the_cases(walk: &Walk) {
@@ -58,19 +74,19 @@ fn shows_the_error_of_a_typo(walk: &mut Walk, blocks: &[Block]) {
         Content::Text(text) if text.starts_with("error: [E019") => Some(text),
         _ => None,
     });
-    walk.compare(documented.expect("the README shows an error of the compiler"), &ran);
+    walk.compare(documented.expect("the quick start shows an error of the compiler"), &ran);
 }
 
 #[test]
 fn six_steps_lead_to_a_passing_and_a_failing_case() {
-    let blocks = blocks(&readme());
-    let mut steps: Vec<&str> = quick_start(&blocks).map(|block| &*block.heading).collect();
+    let blocks = blocks_of("docs/quick-start.md");
+    let mut steps: Vec<&str> = two_cases(&blocks).map(|block| &*block.heading).collect();
     steps.dedup();
     let numbers: Vec<&str> = steps.iter().filter_map(|step| step.split_once(". ")).map(|(number, _)| number).collect();
     let expected: Vec<String> = (1..=steps.len()).map(|number| number.to_string()).collect();
     assert_eq!(numbers, expected, "every block of the quick start belongs to a step");
     assert!(steps.len() <= 6, "expected at most six steps: {steps:?}");
-    let of_last_step = quick_start(&blocks).filter(|block| Some(&&*block.heading) == steps.last());
+    let of_last_step = two_cases(&blocks).filter(|block| Some(&&*block.heading) == steps.last());
     let first_output = of_last_step
         .filter_map(|block| match &block.content {
             Content::Console(commands) => commands.first().map(|command| &*command.output),
