@@ -1,55 +1,63 @@
-//! Reads the rules and records that `docs/grading-differences.md` lists.
+//! Reads the rules that `docs/grading-differences.md` lists, and the records that differ by them.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use evalsuite_conformance::test_data;
 
-/// The rules and records of the page.
+/// A page with a row per rule, which starts with its name in backticks.
+const RULES: &str = "docs/grading-differences.md";
+
+/// Lines `ID: RULE, RULE`, or with a reason in plain text in quotes.
+const RECORDS: &str = "tests/grading/differing_records.txt";
+
+/// The rules, and the records that differ.
 #[derive(Debug, Default)]
 pub struct DocumentedDifferences {
     /// Names of rules.
     pub rules: Vec<String>,
-    /// Ids of records, with the rules that explain them, or a reason in plain text.
+    /// Ids of records, with the rules that explain them, or a reason in quotes.
     pub ids: BTreeMap<String, String>,
 }
 
-/// Reads the page. Rows of the section `Rules` start with a rule's name in backticks, rows of `Records` with an id.
+/// Reads both files.
 ///
 /// # Errors
 ///
-/// If it cannot be read, has no rules, or lists something twice or without a reason.
+/// If one cannot be read, has no rules, or lists something twice or without a reason.
 pub fn read() -> Result<DocumentedDifferences, String> {
-    let path = test_data::workspace_root().join("docs/grading-differences.md");
-    let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    parse(&page)
+    let read = |path: &str| {
+        let path = test_data::workspace_root().join(path);
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    Ok(DocumentedDifferences { rules: rules(&read(RULES)?)?, ids: ids(&read(RECORDS)?)? })
 }
 
-fn parse(page: &str) -> Result<DocumentedDifferences, String> {
-    let mut table = DocumentedDifferences::default();
-    let mut section = "";
-    for line in page.lines() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            section = heading;
+fn rules(page: &str) -> Result<Vec<String>, String> {
+    let mut rules: Vec<String> = Vec::new();
+    for row in page.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let Some((name, rest)) = row.split_once('`') else { continue };
+        if rest.trim_matches(['|', ' ']).is_empty() {
+            return Err(format!("{RULES}: `{name}` has no description"));
         }
-        let Some((name, rest)) = line.strip_prefix("| `").and_then(|row| row.split_once('`')) else { continue };
-        let reason = rest.trim_matches(['|', ' ']);
-        if reason.is_empty() {
-            return Err(format!("`{name}` has no reason"));
+        if rules.iter().any(|rule| rule == name) {
+            return Err(format!("{RULES}: `{name}` is listed twice"));
         }
-        let is_new = match section {
-            "Rules" if table.rules.iter().any(|rule| rule == name) => false,
-            "Rules" => {
-                table.rules.push(name.to_owned());
-                true
-            }
-            "Records" => table.ids.insert(name.to_owned(), reason.to_owned()).is_none(),
-            other => return Err(format!("`{name}` is in the section {other:?}")),
-        };
-        if !is_new {
-            return Err(format!("`{name}` is listed twice"));
+        rules.push(name.to_owned());
+    }
+    if rules.is_empty() { Err(format!("{RULES} lists no rules")) } else { Ok(rules) }
+}
+
+fn ids(text: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut ids = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let listed = line.split_once(": ").filter(|(_, reason)| !reason.trim().is_empty());
+        let (id, reason) = listed.ok_or_else(|| format!("{RECORDS}: `{line}` has no reason"))?;
+        if ids.insert(id.to_owned(), reason.to_owned()).is_some() {
+            return Err(format!("{RECORDS}: `{id}` is listed twice"));
         }
     }
-    if table.rules.is_empty() { Err("the page lists no rules".to_owned()) } else { Ok(table) }
+    Ok(ids)
 }
 
 #[cfg(test)]
@@ -57,11 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_unique_and_has_a_reason() {
-        let table = parse("## Rules\n| `a` | x | y |\n## Records\n| `b-001` | why |\n").unwrap();
-        assert_eq!((table.rules.len(), table.ids["b-001"].as_str()), (1, "why"));
-        assert!(parse("## Rules\n| `a` | |\n").is_err());
-        assert!(parse("## Rules\n| `a` | x |\n| `a` | x |\n").is_err());
-        assert!(parse("").is_err());
+    fn every_rule_and_record_is_unique_and_has_a_reason() {
+        assert_eq!(rules("# Rules\n| `a` | x | y |\n").unwrap(), ["a"]);
+        assert!(rules("| `a` | |\n").is_err());
+        assert!(rules("| `a` | x |\n| `a` | x |\n").is_err());
+        assert!(rules("").is_err());
+        assert_eq!(ids("# comment\nb-001: why\n").unwrap()["b-001"], "why");
+        assert!(ids("b-001: \n").is_err());
+        assert!(ids("b-001\n").is_err());
+        assert!(ids("b-001: a\nb-001: a\n").is_err());
     }
 }

@@ -106,9 +106,9 @@ fn check_record(record: &Record, check: Check, table: &DocumentedDifferences, is
     if let Some(rule) = checked.rules.iter().find(|rule| !table.rules.iter().any(|listed| listed == *rule)) {
         return Err(format!("the table does not list the rule `{rule}`"));
     }
-    let rules = checked.rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ");
+    let rules = checked.rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match table.ids.get(&record.id) {
-        Some(reason) if reason.starts_with('`') || checked.unexplained.is_empty() => {
+        Some(reason) if !reason.starts_with('"') || checked.unexplained.is_empty() => {
             if !checked.unexplained.is_empty() {
                 return Err(checked.unexplained.join("\n"));
             }
@@ -121,7 +121,7 @@ fn check_record(record: &Record, check: Check, table: &DocumentedDifferences, is
         Some(_) => Ok(()),
         None if !checked.unexplained.is_empty() => Err(checked.unexplained.join("\n")),
         None if rules.is_empty() || is_other => Ok(()),
-        None => Err(format!("differs, but is not listed: | `{}` | {rules} |", record.id)),
+        None => Err(format!("differs, but is not listed: {}: {rules}", record.id)),
     }
 }
 
