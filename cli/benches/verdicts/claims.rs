@@ -1,4 +1,4 @@
-//! One line for every verdict that a user can see: what it claims, and what a few simulations of it measure. `docs/reports.md` shows the table,
+//! One line for every verdict that a user can see: what it claims, and what a few simulations of it measure. The README shows the table,
 //! and a test compares it with what the command says today; the other tables have more simulations and more designs.
 
 use fastrand::Rng;

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p cargo-evalsuite --bench verdicts -- [TABLE …] [--simulations N]` draws two runs of made-up agents, writes their run
 //! directories, has the command compare them, and counts its verdicts. Each table says what an agent did and how often the command
-//! said so; `docs/reports.md` quotes them. Seeds are fixed: the same call prints the same tables.
+//! said so; the README shows them. Seeds are fixed: the same call prints the same tables.
 
 mod agent;
 mod alike;

@@ -26,9 +26,9 @@ const MARK: &str = "<!-- claims: drawn by `cargo bench -p cargo-evalsuite --benc
 
 #[test]
 fn the_documents_show_what_is_measured() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reports.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/verdicts/README.md");
     let text = fs::read_to_string(&file).unwrap();
-    let (before, after) = text.split_once(MARK).expect("docs/reports.md marks the table of claims");
+    let (before, after) = text.split_once(MARK).expect("the README of the bench marks the table of claims");
     let shown: String = after.split_inclusive('\n').take_while(|line| line.starts_with('|')).collect();
     if std::env::var_os("UPDATE_README").is_some() {
         let (table, rest) = (verdicts::claims::table(), &after[shown.len()..]);

@@ -1,5 +1,5 @@
 //! The campaign of attacks: mutated inputs for everything that reads files, test processes that are killed, system calls that
-//! fail, and agents that misbehave. `docs/security.md` says how to run it.
+//! fail, and agents that misbehave. `README.md` says how to run it.
 
 // Signals, pipes and links are those of Unix.
 #![cfg(unix)]
