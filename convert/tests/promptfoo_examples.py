@@ -4,7 +4,7 @@
 
 with a directory of configurations, the program `promptfoo`, and a directory for results, which a second call reads instead of asking promptfoo
 again. Providers are replaced by `promptfoo/answer.cjs`. promptfoo runs the programs that the configurations name, without a network where
-`unshare` can take it away. The table of docs/convert.md has the figures. No test runs this, as it needs a package from the network.
+`unshare` can take it away. README.md has the figures. No test runs this, as it needs a package from the network.
 """
 
 import collections
