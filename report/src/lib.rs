@@ -12,6 +12,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod accept;
 mod baseline;
 mod comparison;
 mod expectation_text;
@@ -29,10 +30,10 @@ mod slice;
 mod statistics;
 mod suite_text;
 
-pub use baseline::{
-    Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, read_accepted_answers, read_baseline,
-    trials_of_baselines, write_accepted_answers, write_baseline,
+pub use accept::{
+    Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, write_accepted_answers, write_baseline,
 };
+pub use baseline::{read_accepted_answers, read_baseline, trials_of_baselines};
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers,
     SliceComparison, SuiteComparison, UnknownTrials, answer_pairs, answer_pairs_with_accepted, judges_of, pooled,

@@ -1,24 +1,16 @@
 //! Baselines: the accepted results of suites, as files under version control.
 
-mod accepted;
 mod as_run;
-mod populations;
-mod red_builds;
-mod text;
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use evalsuite_records::file_replacement::error_at;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
-use evalsuite_records::user_file::replace_user_text;
 
-pub(crate) use self::accepted::rounded;
-pub use self::accepted::{Accepted, AcceptedCase, Decision, accept, accept_answers};
 pub use self::as_run::trials_of_baselines;
 pub(crate) use self::as_run::{as_run, as_run_with_answers};
-pub use self::red_builds::RedBuilds;
 
 /// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
 ///
@@ -38,24 +30,6 @@ pub fn read_accepted_answers(file: &Path) -> io::Result<Option<AcceptedAnswers>>
     read(file, AcceptedAnswers::parse)
 }
 
-/// Writes the baseline of a suite. Readers see the old file or the new one.
-///
-/// # Errors
-///
-/// If the file cannot be written; the old one is then unchanged.
-pub fn write_baseline(file: &Path, baseline: &Baseline) -> io::Result<()> {
-    write(file, &baseline.to_text())
-}
-
-/// Writes the accepted answers of a suite. Readers see the old file or the new one.
-///
-/// # Errors
-///
-/// If the file cannot be written or would be larger than 256 MiB; the old one is then unchanged.
-pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Result<()> {
-    write(file, &answers.to_text())
-}
-
 fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
     let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
     let read = || {
@@ -66,10 +40,7 @@ fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Resu
     read().map_err(|error| error_at(file, &error))
 }
 
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    let written = match text.len() as u64 > LARGEST_BASELINE {
-        true => Err(io::Error::other(format!("it has more than {LARGEST_BASELINE} bytes"))),
-        false => file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| replace_user_text(file, text)),
-    };
-    written.map_err(|error| error_at(file, &error))
+/// Four places: more would be noise in reviews.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
 }

@@ -173,6 +173,7 @@ const REPORT: &[&str] = &[
     "formats",
     "schemas",
     "baseline",
+    "accept",
     "comparison",
     "lift",
     "gates",

@@ -9,6 +9,7 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::decimal::is_same;
 
+use crate::baseline::rounded;
 use crate::run_data::{CaseData, RunData, SuiteData, answer_of};
 
 /// The baseline of a suite after a run was accepted.
@@ -251,11 +252,6 @@ fn completed_outcomes(record: &CaseRecord) -> String {
         Status::Error | Status::Skipped => None,
     };
     record.trials.iter().filter_map(letter).collect()
-}
-
-/// Four places: more would be noise in reviews.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
 }
 
 fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
