@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_diagnostics::suggest;
-use evalsuite_discovery::{SKILL_EVALS, SuiteFile};
+use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::{Layout, LayoutRules};
 
-use super::{bare, no_suite_file, suite_json};
+use super::{ReadOutline, bare, cases, no_suite_file, skill, suite_json};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths;
@@ -18,6 +18,7 @@ use crate::source::{Files, Span};
 #[derive(Debug, Clone)]
 pub(crate) struct SuiteEntry {
     pub(crate) layout: Layout,
+    pub(crate) outline: ReadOutline,
     /// The file of the suite, if it has one.
     pub(crate) file: Option<PathBuf>,
     pub(crate) roots: Roots,
@@ -36,7 +37,7 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
         let help = "move the suite into the package: `cargo package` will not contain it";
         d.report(Code::SuiteOutsidePackage, Span::whole(files.add(&path)), message, help);
     }
-    let Found { layout, root, file } = found?;
+    let Found { layout, outline, root, file } = found?;
     let LayoutRules { is_closed, has_one_base, .. } = layout.rules();
     let boundary = if inside && !is_closed { request.package_root.clone() } else { root.clone() };
     let is_named = path.parent() == Some(&root) && layout != Layout::Skill;
@@ -56,7 +57,7 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
         let place = Span::whole(files.add(file));
         return fields::reject(Code::PathEscape, place, reason, "copy the file into the suite", d);
     }
-    Some(SuiteEntry { layout, file, roots, stem })
+    Some(SuiteEntry { layout, outline, file, roots, stem })
 }
 
 fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathBuf> {
@@ -101,21 +102,18 @@ fn nearest_existing(path: &Path) -> Option<PathBuf> {
 }
 
 /// A layout, with the directory of the suite, and its file if it has one.
-struct Found {
-    layout: Layout,
-    root: PathBuf,
-    file: Option<PathBuf>,
+pub(super) struct Found {
+    pub(super) layout: Layout,
+    pub(super) outline: ReadOutline,
+    pub(super) root: PathBuf,
+    pub(super) file: Option<PathBuf>,
 }
 
 impl Found {
     /// A suite whose file lies in its directory.
-    fn file(layout: Layout, path: &Path) -> Self {
+    fn file(layout: Layout, outline: ReadOutline, path: &Path) -> Self {
         let root = path.parent().unwrap_or(path).to_path_buf();
-        Self { layout, root, file: Some(path.to_path_buf()) }
-    }
-
-    fn skill(root: &Path) -> Self {
-        Self { layout: Layout::Skill, root: root.to_path_buf(), file: Some(root.join(SKILL_EVALS)) }
+        Self { layout, outline, root, file: Some(path.to_path_buf()) }
     }
 }
 
@@ -124,17 +122,17 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     if let Some(file) = SuiteFile::named(&lower) {
         return suite_file(path, file, files, d);
     }
-    if let Some(root) = evalsuite_discovery::skill_directory(path) {
-        return Some(Found::skill(root));
+    if let Some(found) = skill::with_file(path) {
+        return Some(found);
     }
     // A name that is only an extension does not name a suite.
     let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
     if ends_with(".jsonl") {
         bare::warn_of_sidecar(path, files, d);
-        return Some(Found::file(Layout::Bare, path));
+        return Some(Found::file(Layout::Bare, bare::outline, path));
     }
     if ends_with(".yaml") || ends_with(".yml") {
-        return Some(Found::file(Layout::Cases, path));
+        return Some(Found::file(Layout::Cases, cases::outline, path));
     }
     let message = format!("`{}` is not a suite file", files.shown(path));
     let help = "name `suite.json`, an eval file such as `EVAL.yaml`, or a `.jsonl` file; a list of cases is read with `tests: ./file` from an EVAL.yaml";
@@ -142,11 +140,11 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
 }
 
 fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {
-    let layout = match file {
+    let (layout, outline) = match file {
         SuiteFile::Json => suite_json::layout(path, files, d)?,
-        SuiteFile::Eval => Layout::Cases,
+        SuiteFile::Eval => (Layout::Cases, cases::outline as ReadOutline),
     };
-    Some(Found::file(layout, path))
+    Some(Found::file(layout, outline, path))
 }
 
 fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
@@ -159,9 +157,9 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
         }
     };
     match found.as_slice() {
-        [] if evalsuite_discovery::is_skill(root) => Some(Found::skill(root)),
+        [] if skill::is_in(root) => Some(skill::found(root)),
         [] if bare::has_case_directories(root) => {
-            Some(Found { layout: Layout::Bare, root: root.to_path_buf(), file: None })
+            Some(Found { layout: Layout::Bare, outline: bare::outline, root: root.to_path_buf(), file: None })
         }
         [] => {
             d.push(no_suite_file::problem(root, files));

@@ -1,6 +1,6 @@
 //! The layouts of suites: how the entry path shows which one it is, and what the files of each say.
 //!
-//! A layout is a file or folder here with its `outline`, and a line in [`outline`], in [`entry`] and in
+//! A layout is a file or folder here with its `outline`, a line where [`entry`] or [`suite_json`] recognizes it, and its
 //! [`evalsuite_schema::LayoutRules`].
 
 mod bare;
@@ -34,16 +34,8 @@ pub(crate) struct Outline {
     pub(crate) place: Span,
 }
 
-/// Reads the files of a suite without its cases.
-pub(crate) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
-    match entry.layout {
-        Layout::Tasks => tasks::outline(entry, scope, d),
-        Layout::Combined => combined::outline(entry, scope, d),
-        Layout::Cases => cases::outline(entry, scope, d),
-        Layout::Bare => bare::outline(entry, scope, d),
-        Layout::Skill => skill::outline(entry, scope, d),
-    }
-}
+/// Reads the files of a suite in a layout without its cases.
+pub(crate) type ReadOutline = fn(&SuiteEntry, Scope<'_>, &mut Diagnostics) -> Option<Outline>;
 
 /// The outline of a suite whose cases are read as those of an eval file.
 fn outline_of(suite: Option<Suite>, mut sources: CaseSources, place: Span) -> Outline {

@@ -48,7 +48,7 @@ impl ReadSuite {
         let shared = SharedFiles::default();
         let entry = layouts::find(request, files, d)?;
         let scope = scope(request, &entry, files, &shared);
-        let outline = layouts::outline(&entry, scope, d)?;
+        let outline = (entry.outline)(&entry, scope, d)?;
         let (mut parts, mut cases, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for (of_file, problems) in outline.cases.read(scope) {
             parts.push(CasesOfFile { count: of_file.cases.len(), problems });

@@ -11,10 +11,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+pub(super) use evalsuite_discovery::is_skill as is_in;
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_schema::arm::WITHOUT_SKILL;
 use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WorkspaceCopy};
 
+use super::entry::Found;
 use super::{Outline, SuiteEntry, new_suite};
 use crate::cases::{CaseFiles, ReadCases, by_id, target_skill};
 use crate::diagnostic::{Code, Diagnostics};
@@ -24,7 +26,17 @@ use crate::read::node::Node;
 use crate::source::Span;
 use crate::suite::gates;
 
-pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+/// The skill that a file belongs to.
+pub(super) fn with_file(path: &Path) -> Option<Found> {
+    evalsuite_discovery::skill_directory(path).map(found)
+}
+
+/// The skill in a directory.
+pub(super) fn found(root: &Path) -> Found {
+    Found { layout: Layout::Skill, outline, root: root.to_path_buf(), file: Some(root.join(SKILL_EVALS)) }
+}
+
+fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let root = &scope.roots.suite_root;
     let (skill_file, evals_file) = (root.join(SKILL_FILE), entry.file.clone()?);
     let skill = is_there(&skill_file, scope, d).then(|| skill_file::read(&skill_file, scope, d));
