@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use clap::Args;
-use evalsuite_diagnostics::render::SarifHelp;
 use evalsuite_diagnostics::{Code, suggest};
 
 use crate::platform::cli_error::{CliError, Exit, Result};
@@ -47,7 +46,7 @@ pub(crate) fn run(command: &Explain) -> Result<Exit> {
 }
 
 /// The section of a diagnostic in the catalogue: Markdown, from the code on.
-fn section(code: Code) -> Option<&'static str> {
+pub(crate) fn section(code: Code) -> Option<&'static str> {
     let heading = format!("### {code}\n");
     let start = CATALOGUE.find(&heading)? + "### ".len();
     let rest = &CATALOGUE[start..];
@@ -56,32 +55,14 @@ fn section(code: Code) -> Option<&'static str> {
 }
 
 /// A section without fences, which a terminal does not need.
-fn plain(section: &str) -> String {
+pub(crate) fn plain(section: &str) -> String {
     let lines = section.lines().filter(|line| !line.starts_with("```"));
     lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
-}
-
-/// What the catalogue says about a diagnostic, for a log in SARIF.
-pub(crate) fn sarif_help(code: Code) -> SarifHelp {
-    let Some(section) = section(code) else { return SarifHelp::default() };
-    // What follows the heading.
-    let markdown = section.split_once('\n').map_or("", |(_, rest)| rest).trim();
-    // What the diagnostic means: the first paragraph, in one line.
-    let summary = markdown.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    SarifHelp { summary, text: plain(section), markdown: markdown.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_part_of_a_section_is_empty() {
-        for code in Code::ALL {
-            let SarifHelp { summary, text, markdown } = sarif_help(*code);
-            assert!([summary, text, markdown].iter().all(|part| !part.trim().is_empty()), "{code}");
-        }
-    }
 
     #[test]
     fn every_diagnostic_has_a_section_of_its_own() {

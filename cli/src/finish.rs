@@ -18,7 +18,7 @@ use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{self, print_json, say, stdout};
 use crate::platform::progress::Progress;
-use crate::{lift, report};
+use crate::report;
 
 /// Run the pending after_all hooks of a run, and summarize it
 ///
@@ -167,15 +167,8 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
     if data.suites.iter().any(|suite| suite.calibration.is_some()) {
         report::print_judged_rates(&mut out, &RunData::read(run)?)?;
     }
-    if has_arms(&data) {
-        lift::write_lifts(&mut out, &RunData::read(run)?)?;
-    }
+    crate::lift::write_after_run(&mut out, run, &data)?;
     Ok(())
-}
-
-/// Whether a skill was compared in a run, of which the trials are not read for anything else.
-fn has_arms(run: &RunData) -> bool {
-    run.suites.iter().flat_map(|suite| &suite.cases).any(|case| case.record.reference_arm)
 }
 
 /// A problem is a hook that failed, something that could not be removed, or a case without a record because its process died. Without any,

@@ -6,9 +6,11 @@ use clap::Args;
 use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::{LATEST, StoredRun};
 use evalsuite_report::{
-    Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, RunData, SliceKey, SuiteData, check_gates,
-    suite_gates,
+    Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, JSON_SCHEMAS, RunData, SliceKey, SuiteData,
+    check_gates, suite_gates,
 };
+use evalsuite_schema::json::{Value, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::diff::{self, Chosen, Standard};
@@ -98,28 +100,36 @@ pub(crate) fn run(command: &Gate) -> Result<Exit> {
     Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
 }
 
-/// Writes what [`after_run`] has found.
-pub(crate) fn write_after_run(
-    out: &mut dyn Write,
-    report: Option<&GateReport>,
-    unchecked: &[String],
-) -> io::Result<()> {
-    if report.is_some() || !unchecked.is_empty() {
-        writeln!(out)?;
-    }
-    for gate in unchecked {
-        writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
-    }
-    report.map_or(Ok(()), |report| write!(out, "{report}"))
+/// The gates of the suites of a run of chosen cases.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct GatesOfRun {
+    /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    gates: Option<GateReport>,
+    /// The other gates.
+    unchecked_gates: Vec<String>,
 }
 
-/// Checks the gates of a run's suites; the report is `None` if no gate was checked. `names` is what the suites are called. `is_complete`:
-/// whether all tests of a suite were to run; the gates of others are not checked, and are returned.
+impl GatesOfRun {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.gates.is_some() || !self.unchecked_gates.is_empty() {
+            writeln!(out)?;
+        }
+        for gate in &self.unchecked_gates {
+            writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
+        }
+        self.gates.as_ref().map_or(Ok(()), |report| write!(out, "{report}"))
+    }
+}
+
+/// Checks the gates of a run's suites, and sets the exit status that follows. `names` is what the suites are called. `is_complete`: whether
+/// all tests of a suite were to run; the gates of others are not checked.
 pub(crate) fn after_run(
     run: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
-) -> Result<(Option<GateReport>, Vec<String>)> {
+    status: &mut Exit,
+) -> Result<GatesOfRun> {
     let run = RunData::read(run.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in suite_gates(&run)? {
@@ -127,8 +137,9 @@ pub(crate) fn after_run(
         if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
     }
     let run = with_floors(run, &checked)?;
-    let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
-    Ok((report, unchecked))
+    let gates = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
+    *status = exit(gates.as_ref().map(GateReport::verdict), None);
+    Ok(GatesOfRun { gates, unchecked_gates: unchecked })
 }
 
 /// The run with the floors of suites that were probed after it, if a gate needs them.
@@ -142,12 +153,34 @@ fn with_floors(run: RunData, gates: &[evalsuite_report::Gate]) -> Result<RunData
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.
-pub(crate) fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
+fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
     if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
         return Exit::Problems;
     }
     let is_undecided = gates == Some(GateVerdict::Undecided) || comparison == Some(ComparisonVerdict::Undecided);
     if is_undecided { Exit::Undecided } else { Exit::Good }
+}
+
+/// A report about gates, beside which `gate` prints a comparison.
+pub(crate) fn schema() -> serde_json::Result<Value> {
+    let of = |kind: &str| JSON_SCHEMAS.iter().find(|(name, _)| *name == kind).map_or("null", |(_, text)| *text);
+    let [mut gate, mut diff] =
+        [evalsuite_schema::json::from_str::<Value>(of("gate"))?, evalsuite_schema::json::from_str(of("diff"))?];
+    let mut definitions = diff["definitions"].take();
+    for key in ["$schema", "title", "definitions"] {
+        diff.as_object_mut().map(|schema| schema.remove(key));
+    }
+    definitions["Comparison"] = diff;
+    let required = gate["required"].as_array_mut();
+    required.into_iter().for_each(|names| names.push("comparison".into()));
+    gate["properties"]["comparison"] = json!({
+        "description": "The comparison that was asked for, as `diff` prints it; `null` without `--base` and `--baseline`.",
+        "anyOf": [{ "$ref": "#/definitions/Comparison" }, { "type": "null" }],
+    });
+    for (name, definition) in definitions.as_object().into_iter().flatten() {
+        gate["definitions"][name] = definition.clone();
+    }
+    Ok(gate)
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use evalsuite_report::{
     earlier_runs, judged_rates,
 };
 
-use crate::lift;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{ErrorContext, Exit, Result};
 use crate::platform::output::{self, say, stdout};
@@ -156,7 +155,7 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
         print_not_started(&mut out, suite)?;
     }
     print_judged_rates(&mut out, run)?;
-    lift::write_lifts(&mut out, run)?;
+    crate::lift::write_lifts(&mut out, run)?;
     if let Some(decision) = RunDecision::of(run) {
         write!(out, "\n{decision}")?;
     }

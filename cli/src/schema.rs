@@ -6,7 +6,7 @@ use clap::Args;
 use evalsuite_diagnostics::suggest;
 use evalsuite_loader::keys::{FILES, json_schema};
 use evalsuite_report::JSON_SCHEMAS;
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::json::Value;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -55,6 +55,9 @@ const PRINTED: &[(&str, MakeSchema)] = &[
     ("run", schema::<RunResult>),
 ];
 
+/// What a command adds to one of the schemas of reports: the name of the command, and what makes the schema.
+const EXTENDED: &[(&str, fn() -> serde_json::Result<Value>)] = &[("gate", crate::gate::schema)];
+
 type MakeSchema = fn() -> serde_json::Result<schemars::Schema>;
 
 /// Prints the schema of a kind of file or output, or the list of kinds.
@@ -78,8 +81,8 @@ pub(crate) fn run(command: &Schema) -> Result<Exit> {
 
 /// The schema of a kind of file or output as JSON; `None` if there is no such kind.
 fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
-    if kind == "gate" {
-        return gate_schema().and_then(|schema| text(&schema)).map(Some);
+    if let Some((_, schema)) = EXTENDED.iter().find(|(name, _)| *name == kind) {
+        return schema().and_then(|schema| text(&schema)).map(Some);
     }
     if let Some((_, text)) = JSON_SCHEMAS.iter().find(|(name, _)| *name == kind) {
         return Ok(Some((*text).to_owned()));
@@ -98,26 +101,4 @@ fn text(schema: &impl Serialize) -> serde_json::Result<String> {
 
 fn schema<T: JsonSchema>() -> serde_json::Result<schemars::Schema> {
     Ok(SchemaSettings::draft07().for_serialize().into_generator().into_root_schema_for::<T>())
-}
-
-/// A report about gates, beside which `gate` prints a comparison.
-fn gate_schema() -> serde_json::Result<Value> {
-    let of = |kind: &str| JSON_SCHEMAS.iter().find(|(name, _)| *name == kind).map_or("null", |(_, text)| *text);
-    let [mut gate, mut diff] =
-        [evalsuite_schema::json::from_str::<Value>(of("gate"))?, evalsuite_schema::json::from_str(of("diff"))?];
-    let mut definitions = diff["definitions"].take();
-    for key in ["$schema", "title", "definitions"] {
-        diff.as_object_mut().map(|schema| schema.remove(key));
-    }
-    definitions["Comparison"] = diff;
-    let required = gate["required"].as_array_mut();
-    required.into_iter().for_each(|names| names.push("comparison".into()));
-    gate["properties"]["comparison"] = json!({
-        "description": "The comparison that was asked for, as `diff` prints it; `null` without `--base` and `--baseline`.",
-        "anyOf": [{ "$ref": "#/definitions/Comparison" }, { "type": "null" }],
-    });
-    for (name, definition) in definitions.as_object().into_iter().flatten() {
-        gate["definitions"][name] = definition.clone();
-    }
-    Ok(gate)
 }

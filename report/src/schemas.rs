@@ -7,7 +7,7 @@
 /// [`GateReport`](crate::GateReport), `health` that of `cargo evalsuite health --format json` ([`Health`](crate::Health)), `lift` that of
 /// `cargo evalsuite lift --format json` ([`RunLifts`](crate::RunLifts)). They are JSON
 /// Schemas of draft 7. Fields that a schema does not name may be added in later versions; readers have to ignore them.
-pub const JSON_SCHEMAS: [(&str, &str); 6] = [
+pub const JSON_SCHEMAS: &[(&str, &str)] = &[
     ("summary", include_str!("../schemas/summary.schema.json")),
     ("diff", include_str!("../schemas/diff.schema.json")),
     ("calibrate", include_str!("../schemas/calibrate.schema.json")),

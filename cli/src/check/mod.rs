@@ -2,6 +2,7 @@
 
 mod feature_differences;
 pub(crate) mod fixes;
+mod sarif;
 mod tool_names;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,6 @@ use evalsuite_codegen::expansion;
 use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, registered_graders};
 
-use crate::explain;
 use crate::locate::includes::Includes;
 use crate::locate::shown_path::relative;
 use crate::locate::suite_request::{self, suite_directory};
@@ -388,23 +388,7 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
         Format::Json => {
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}", serde_json::to_string(&render::json(it))?))
         }
-        Format::Sarif => {
-            let places = each_place();
-            let log = render::sarif(&places, &path_in_repository(roots), explain::sarif_help);
-            writeln!(out, "{}", serde_json::to_string(&log)?)
-        }
+        Format::Sarif => sarif::write(out, &each_place(), roots),
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
-    }
-}
-
-/// The path from the root of the repository to the directory that paths are shown relative to, with a `/` at its end if there is one.
-fn path_in_repository(roots: &BTreeSet<PathBuf>) -> String {
-    // Suites of several workspaces at once are seldom, and then in one repository at its root.
-    let [root] = roots.iter().collect::<Vec<_>>()[..] else { return String::new() };
-    let repository = root.ancestors().find(|directory| directory.join(".git").exists());
-    let path = repository.and_then(|repository| root.strip_prefix(repository).ok());
-    match path.map(|path| path.to_string_lossy().replace('\\', "/")) {
-        Some(path) if !path.is_empty() => path + "/",
-        _ => String::new(),
     }
 }

@@ -102,7 +102,7 @@ use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
-use evalsuite_report::{Comparison, GateReport, RunData, RunDecision};
+use evalsuite_report::{Comparison, RunData, RunDecision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -118,13 +118,13 @@ use self::until_decided::UntilDecided;
 use crate::arguments::Build;
 use crate::arguments::{OutputFormat, margin, positive};
 use crate::check;
+use crate::diff;
 use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_request};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};
-use crate::{diff, gate};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -141,14 +141,11 @@ pub(crate) struct RunResult {
     /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     comparison: Option<Comparison>,
-    /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    gates: Option<GateReport>,
+    #[serde(flatten)]
+    gates: crate::gate::GatesOfRun,
     /// What the trials of `run --until-decided` have decided; `null` without the option.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     decision: Option<RunDecision>,
-    /// The other gates.
-    unchecked_gates: Vec<String>,
 }
 
 pub(crate) fn run(command: &Run) -> Result<Exit> {
@@ -224,6 +221,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
+    let mut checked = Exit::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         result.run = finish::finish(&run, command.format, false)?.0;
@@ -241,7 +239,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
                 uncalled.iter().for_each(|warning| say!("{}\n", render::text(warning, render::Style::Plain)));
             }
             let names = suite_descriptions::names(&suites);
-            (result.gates, result.unchecked_gates) = gate::after_run(&run, &names, |suite| complete.contains(suite))?;
+            let is_complete = |suite: &str| complete.contains(suite);
+            result.gates = crate::gate::after_run(&run, &names, is_complete, &mut checked)?;
         }
     }
     print(command.format, &result, |out| {
@@ -249,19 +248,19 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
             write!(out, "{decision}")?;
         }
-        gate::write_after_run(out, result.gates.as_ref(), &result.unchecked_gates)
+        result.gates.write(out)?;
+        Ok(())
     })?;
-    let gates = gate::exit(result.gates.as_ref().map(GateReport::verdict), None);
     match (&result.decision, status) {
         // A failing case is a part of what was decided, any other failure is none.
         (Some(_), Some(status)) if !has_failing_case(&run)? => Ok(exit(status)),
-        (Some(_), _) if is_part => Ok(gates),
+        (Some(_), _) if is_part => Ok(checked),
         (Some(decision), _) => Ok(match until_decided::exit(decision.verdict) {
-            Exit::Good => gates,
+            Exit::Good => checked,
             exit => exit,
         }),
         (None, Some(status)) => Ok(exit(status)),
-        (None, None) => Ok(gates),
+        (None, None) => Ok(checked),
     }
 }
 

@@ -3,14 +3,13 @@
 use evalsuite_records::record::{Status, TrialSummary};
 use evalsuite_records::statistics::bounded_interval;
 use evalsuite_records::sums::sum;
-use evalsuite_schema::arm::REFERENCE_ARMS;
-use evalsuite_schema::decimal::at_most;
-use evalsuite_schema::gate::{Gate, Measure, WITH_SKILL};
+use evalsuite_schema::gate::{Gate, Measure};
 
-use crate::comparison::{FEWEST_PAIRS, MOST_MISSING};
-use crate::lift::{LiftOf, lift_of};
 use crate::run_data::CaseData;
 use crate::statistics::{mean, wilson_interval};
+
+/// Measures that compare targets. Each is `None` of the others.
+const COMPARISONS: &[fn(&Gate, &[&CaseData]) -> Option<Measured>] = &[super::lift::measured];
 
 /// A measured value.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +28,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    fn new(value: Option<f64>, unknown: usize, all: usize) -> Self {
+    pub(super) fn new(value: Option<f64>, unknown: usize, all: usize) -> Self {
         Self {
             value,
             unknown,
@@ -38,6 +37,11 @@ impl Measured {
             difference: None,
             why: None,
         }
+    }
+
+    /// No value, for this reason.
+    pub(super) fn nothing(why: String, all: usize) -> Self {
+        Self { why: Some(why), ..Self::new(None, 0, all) }
     }
 
     /// Measures cases that were not skipped.
@@ -83,40 +87,10 @@ impl Measured {
                 };
                 Self::new(value, trials().count() - seconds.len(), trials().count())
             }
-            Measure::Lift => Self::lift(gate, cases, LiftOf::PassRate),
-            Measure::ScoreLift => Self::lift(gate, cases, LiftOf::Score),
-        }
-    }
-
-    /// What counts is the lower end of the interval, and that is known only if no trial that ended in an error could lower it.
-    fn lift(gate: &Gate, cases: &[&CaseData], of: LiftOf) -> Self {
-        let has = |arm: &&str| cases.iter().any(|case| case.record.target == **arm);
-        let reference = gate.compared_target().or(REFERENCE_ARMS.into_iter().find(|arm| has(arm)));
-        let (Some(reference), true) = (reference, has(&WITH_SKILL)) else {
-            let why = format!("no case ran as target `{WITH_SKILL}` and as `{}`", REFERENCE_ARMS.join("` or `"));
-            return Self { why: Some(why), ..Self::new(None, 0, cases.len()) };
-        };
-        let lift = lift_of(cases, reference, of);
-        let (pairs, missing) = (lift.pairs, lift.missing);
-        let lower = lift.interval.map(|(lower, _)| lower);
-        let holds = |lower: Option<f64>| lower.is_some_and(|lower| gate.holds(lower, 0.0));
-        let why = if pairs < FEWEST_PAIRS {
-            let cases = if pairs == 1 { "case has" } else { "cases have" };
-            Some(format!("{pairs} {cases} a result as `{WITH_SKILL}` and as `{reference}`; {FEWEST_PAIRS} are needed"))
-        } else if !at_most(missing as f64 / (pairs + missing) as f64, MOST_MISSING) {
-            Some(format!("{missing} of {} cases have no result in one of the arms", pairs + missing))
-        } else if holds(lower) && !holds(lift.sure_lower()) {
-            Some("it depends on trials that ended in an error".to_owned())
-        } else {
-            None
-        };
-        // With so few results, a lift that is not shown is not missed either.
-        let value = lower.filter(|_| why.is_none() || holds(lower));
-        Self {
-            interval: lift.interval,
-            difference: Some(lift.difference),
-            why,
-            ..Self::new(value, missing, pairs + missing)
+            Measure::Lift | Measure::ScoreLift => {
+                let measured = COMPARISONS.iter().find_map(|of| of(gate, cases));
+                measured.unwrap_or_else(|| Self::nothing("this program cannot measure it".to_owned(), cases.len()))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod chances;
 mod check;
+mod lift;
 mod measure;
 mod suite_gates;
 
