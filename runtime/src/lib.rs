@@ -79,7 +79,7 @@ pub use crate::agents::command::CliAgents;
 pub use crate::agents::spans::{CaptureLayer, capture_layer};
 #[cfg(feature = "users")]
 pub use crate::model::user::{BoundUser, IntoUser, UserReply, UserRequest, UserResult};
-#[cfg(feature = "grader-tests")]
+#[cfg(feature = "calibration")]
 pub use crate::run::calibration::CalibrationReport;
 
 #[cfg(feature = "macros")]
@@ -94,7 +94,7 @@ pub mod tooling {
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
     #[cfg(feature = "tooling")]
-    pub use crate::entry::tooling::{AnswerPairs, FinishedRun, RatedSamples, finish_run, probe_loaded_suite};
+    pub use crate::entry::tooling::*;
     pub use crate::platform::environment::{names as variable_names, names_of_keys, var as variable};
     pub use crate::platform::process::git_variables::remove_git_variables;
     #[cfg(feature = "mcp")]
@@ -109,8 +109,8 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::entry::grader_tests::{grader_examples, judge_calibration};
     pub use crate::entry::test_entry::{case as run_case, check as suite_check};
+    pub use crate::entry::{calibration::judge_calibration, grader_tests::grader_examples};
     pub use crate::grade::standalone::{
         AgentWork, EndedTrial, GradableEvidence, end_case, end_conversation, end_trial,
     };

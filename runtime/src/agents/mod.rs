@@ -3,8 +3,23 @@
 
 #[cfg_attr(not(feature = "acp"), path = "without_acp.rs")]
 pub(crate) mod acp;
+#[cfg_attr(not(feature = "cli-agents"), path = "without_command.rs")]
 pub(crate) mod command;
 #[cfg_attr(not(feature = "mcp"), path = "without_mcp.rs")]
 pub(crate) mod mcp;
 #[cfg_attr(not(feature = "capture"), path = "without_capture.rs")]
 pub(crate) mod spans;
+
+use crate::model::evals::Evals;
+
+/// Largest output of an agent that is read, in bytes.
+pub(crate) const OUTPUT_LIMIT: u64 = 16 << 20;
+
+impl Evals {
+    /// Allows commands of the targets file to judge where a grader or `EVALSUITE_JUDGE_TARGET` names one, even if no agent is a command.
+    /// Has no effect without the feature `cli-agents`.
+    pub fn with_command_judges(mut self) -> Self {
+        self.judge_commands = command::loader();
+        self
+    }
+}

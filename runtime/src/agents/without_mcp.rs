@@ -11,12 +11,7 @@ use crate::model::recording::Recording;
 /// There is none.
 pub(crate) enum McpSession {}
 
-/// What became of the servers of a trial.
-pub(crate) struct McpEnd {
-    pub(crate) unknown: Option<String>,
-    pub(crate) notes: Vec<Note>,
-}
-
+#[allow(dead_code, reason = "a build without commands has no agent that could have servers")]
 impl McpSession {
     pub(crate) fn config(&self) -> PathBuf {
         match *self {}
@@ -40,10 +35,6 @@ impl McpSession {
     }
 
     pub(crate) fn add_calls(&self, _: &mut Outcome, _: &mut Recording) -> Vec<Note> {
-        match *self {}
-    }
-
-    pub(crate) fn end(&self, _: bool) -> McpEnd {
         match *self {}
     }
 }

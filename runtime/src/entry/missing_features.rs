@@ -1,115 +1,34 @@
 //! Compile errors of generated code that needs a feature that is not enabled.
 
-/// Expands to nothing: evalsuite has its feature `json-schema`.
-#[cfg(feature = "json-schema")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_json_schema {
-    ($($error:tt)*) => {};
+/// `FEATURE: MACRO`, each a macro that expands to nothing with the feature, and without it to the error that it is called with. The first token is
+/// the `$` of their parameters.
+macro_rules! errors_without {
+    ($d:tt $($feature:literal: $name:ident,)*) => {$(
+        #[cfg(feature = $feature)]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            ($d($d error:tt)*) => {};
+        }
+
+        #[cfg(not(feature = $feature))]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            ($d($d error:tt)*) => { $d($d error)* };
+        }
+    )*};
 }
 
-/// Expands to the error it is called with: evalsuite does not have its feature `json-schema`.
-#[cfg(not(feature = "json-schema"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_json_schema {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `patterns`.
-#[cfg(feature = "patterns")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_patterns {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `patterns`.
-#[cfg(not(feature = "patterns"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_patterns {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `unicode-patterns`.
-#[cfg(feature = "unicode-patterns")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_unicode_patterns {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `unicode-patterns`.
-#[cfg(not(feature = "unicode-patterns"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_unicode_patterns {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `sealed`.
-#[cfg(feature = "sealed")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_sealed {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `sealed`.
-#[cfg(not(feature = "sealed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_sealed {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `cli-agents`.
-#[cfg(feature = "cli-agents")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_cli_agents {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `cli-agents`.
-#[cfg(not(feature = "cli-agents"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_cli_agents {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `grader-tests`.
-#[cfg(feature = "grader-tests")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_grader_tests {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `grader-tests`.
-#[cfg(not(feature = "grader-tests"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_grader_tests {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `users`.
-#[cfg(feature = "users")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_users {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `users`.
-#[cfg(not(feature = "users"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_users {
-    ($($error:tt)*) => { $($error)* };
+errors_without! { $
+    "json-schema": __without_json_schema,
+    "patterns": __without_patterns,
+    "unicode-patterns": __without_unicode_patterns,
+    "sealed": __without_sealed,
+    "cli-agents": __without_cli_agents,
+    "grader-tests": __without_grader_tests,
+    "users": __without_users,
+    "acp": __without_acp,
 }
 
 /// Expands to the suite with its simulated users: evalsuite has its feature `users`.
@@ -145,22 +64,6 @@ macro_rules! __cli_agents {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cli_agents {
-    ($($error:tt)*) => { $($error)* };
-}
-
-/// Expands to nothing: evalsuite has its feature `acp`.
-#[cfg(feature = "acp")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_acp {
-    ($($error:tt)*) => {};
-}
-
-/// Expands to the error it is called with: evalsuite does not have its feature `acp`.
-#[cfg(not(feature = "acp"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __without_acp {
     ($($error:tt)*) => { $($error)* };
 }
 

@@ -1,5 +1,7 @@
 //! Entry points of generated tests, programs and the command line.
 
+#[cfg_attr(not(feature = "calibration"), path = "no_calibration.rs")]
+pub(crate) mod calibration;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;
 #[cfg_attr(not(feature = "grader-tests"), path = "no_grader_tests.rs")]
@@ -10,6 +12,7 @@ pub(crate) mod new_cases;
 pub(crate) mod notices;
 #[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
 pub(crate) mod probe;
+#[cfg_attr(not(feature = "reload"), path = "no_reload.rs")]
 pub(crate) mod reload;
 pub(crate) mod run_error;
 pub(crate) mod run_options;

@@ -1,17 +1,8 @@
-//! Takes the place of `grader_tests` in a build without that feature. Suites with examples or a calibration do not compile then.
+//! Takes the place of `grader_tests` in a build without that feature. Suites with examples do not compile then.
 
 use crate::entry::run_error::RunError;
 use crate::entry::test_entry::{fail, setup_error};
 use crate::model::evals::Evals;
-
-/// The test of a suite with a calibration.
-///
-/// # Panics
-///
-/// Always.
-pub fn judge_calibration(_: fn() -> Evals) {
-    fail(setup_error(&without("a calibration")))
-}
 
 /// The test of a suite with examples.
 ///
@@ -19,10 +10,7 @@ pub fn judge_calibration(_: fn() -> Evals) {
 ///
 /// Always.
 pub fn grader_examples(_: fn() -> Evals) {
-    fail(setup_error(&without("a test of examples")))
-}
-
-fn without(what: &str) -> RunError {
     let command = "cargo test --features evalsuite/grader-tests";
-    RunError::setting(format!("{what} needs the feature `grader-tests` of evalsuite: `{command}`"))
+    let needs = format!("a test of examples needs the feature `grader-tests` of evalsuite: `{command}`");
+    fail(setup_error(&RunError::setting(needs)))
 }

@@ -137,6 +137,7 @@ impl From<Diagnostic> for UnusableTarget {
 }
 
 /// A targets file.
+#[cfg_attr(not(feature = "cli-agents"), allow(dead_code, reason = "nothing reads one without the feature"))]
 #[derive(Debug)]
 pub(crate) struct Targets {
     pub(crate) path: PathBuf,

@@ -2,16 +2,13 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::OnceLock;
 
 use evalsuite_records::record::SealRecord;
 use evalsuite_schema::{PathRef, SealMode, Sealing};
 
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::sealed::decision::{SealDecision, SealRefusal, decide, effective_mode};
-use crate::platform::sealed::own_directories::OwnDirectories;
-use crate::platform::sealed::support::SealSupport;
+use crate::platform::sealed::decision::{SealDecision, SealRefusal, decide};
 use crate::platform::sealed::{SealedFiles, SealedStart};
 
 /// What holds for commands that do not say so themselves, and what no sealed command may use.
@@ -20,8 +17,6 @@ pub(crate) struct SealDefaults {
     pub(crate) suite: Option<SealMode>,
     pub(crate) environment: Option<SealMode>,
     pub(crate) hidden: Vec<PathBuf>,
-    /// What the system offers, in place of what is measured.
-    pub(crate) support: Option<SealSupport>,
 }
 
 /// Whether a command is sealed, and how it starts then.
@@ -47,7 +42,7 @@ impl SealDefaults {
 
     /// Whether a command with these settings is sealed; the error says why it must not run.
     pub(crate) fn decide(&self, own: &Sealing) -> Result<SealDecision, Box<SealRefusal>> {
-        decide(self.mode(own), own, self.support.as_ref().unwrap_or_else(|| SealSupport::of_system()))
+        decide(self.mode(own), own)
     }
 
     /// The same, with what the command may use: `files`, and what its settings name.
@@ -60,10 +55,6 @@ impl SealDefaults {
         let decision = self.decide(own)?;
         let record = Some(decision.record());
         let SealDecision::Sealed(_, rules) = decision else { return Ok(CommandSeal { record, start: None }) };
-        let directories = OwnDirectories::new().map_err(|error| {
-            let message = format!("the command cannot be sealed: its directory {error}");
-            Box::new(SealRefusal { record: SealRecord::unsealed("it has no directory of its own"), message })
-        })?;
         let resolved = |paths: &[PathRef]| paths.iter().map(|path| resolved(path, places)).collect();
         let files = SealedFiles {
             hidden: self.hidden.clone(),
@@ -71,8 +62,15 @@ impl SealDefaults {
             write: resolved(&own.write),
             ..files
         };
-        let start = SealedStart { rules, files, directories: Arc::new(directories) };
-        Ok(CommandSeal { record, start: Some(start) })
+        Ok(CommandSeal { record, start: Some(SealedStart::new(rules, files)?) })
+    }
+}
+
+/// The mode of a command whose settings say `own`. The environment replaces what files say, except `required`, which it cannot loosen.
+fn effective_mode(own: Option<SealMode>, suite: Option<SealMode>, environment: Option<SealMode>) -> SealMode {
+    match own.or(suite) {
+        Some(SealMode::Required) => SealMode::Required,
+        written => environment.or(written).unwrap_or_default(),
     }
 }
 
@@ -105,4 +103,26 @@ fn target_directory() -> Option<PathBuf> {
         program.ancestors().find(|directory| directory.join("CACHEDIR.TAG").is_file()).map(Path::to_owned)
     };
     FOUND.get_or_init(find).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_replaces_what_files_say_and_does_not_loosen_required() {
+        use SealMode::{Auto, Off, Required};
+        for (own, suite, environment, expected) in [
+            (None, None, None, Off),
+            (None, Some(Auto), None, Auto),
+            (Some(Off), Some(Required), None, Off),
+            (Some(Auto), None, Some(Off), Off),
+            (Some(Auto), None, Some(Required), Required),
+            (None, None, Some(Auto), Auto),
+            (Some(Required), None, Some(Off), Required),
+            (None, Some(Required), Some(Auto), Required),
+        ] {
+            assert_eq!(effective_mode(own, suite, environment), expected, "{own:?} {suite:?} {environment:?}");
+        }
+    }
 }

@@ -12,7 +12,6 @@ pub(crate) mod excerpt;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
-pub(crate) mod json_place;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
 pub(crate) mod permissions;
@@ -20,10 +19,7 @@ pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
-#[cfg_attr(
-    not(all(target_os = "linux", feature = "sealed")),
-    allow(dead_code, reason = "a build without the seal decides only")
-)]
+#[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "no_seal.rs")]
 pub(crate) mod sealed;
 pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;

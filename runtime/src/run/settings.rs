@@ -21,7 +21,6 @@ use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
-use crate::platform::sealed::support::SealSupport;
 use crate::platform::setting_error::SettingError;
 use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 use crate::record::run_directory::RunDirectory;
@@ -80,8 +79,6 @@ pub(crate) struct Settings {
     pub(crate) targets_file: Option<PathBuf>,
     /// Whether commands are sealed, in place of what files say.
     pub(crate) sealed: Option<SealMode>,
-    /// What the system offers to seal them, in place of what is measured.
-    pub(crate) seal_support: Option<SealSupport>,
     pub(crate) judge: JudgeOptions,
     pub(crate) runner: Runner,
 }
@@ -140,7 +137,7 @@ impl Settings {
     }
 
     /// The mode in which judges are asked where no agent is called: regrading applies to agents.
-    #[cfg(feature = "grader-tests")]
+    #[cfg(any(feature = "calibration", feature = "grader-tests"))]
     pub(crate) fn judge_mode(&self) -> Mode {
         match self.mode {
             Mode::Regrade => Mode::Live,
@@ -176,7 +173,7 @@ impl Settings {
     /// `output`.
     pub(crate) fn seals(&self, suite: Option<SealMode>, places: &SuiteLocation, output: Option<&Path>) -> SealDefaults {
         let hidden = hidden_directories(places, output);
-        SealDefaults { suite, environment: self.sealed, hidden, support: self.seal_support.clone() }
+        SealDefaults { suite, environment: self.sealed, hidden }
     }
 
     /// Whether nextest runs the tests, each in a process of its own.
@@ -223,7 +220,6 @@ impl Settings {
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
             targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
             sealed: source.seal_mode(),
-            seal_support: None,
             judge: source.judge(),
             runner: Runner {
                 run_id: source.text("NEXTEST_RUN_ID"),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use evalsuite_records::record::Note;
 
+use crate::agents::OUTPUT_LIMIT;
 use crate::agents::command::output_file::{self, Reading};
 use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -24,8 +25,6 @@ use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
 /// Characters of the standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
-/// Largest output file that is read, in bytes.
-pub(crate) const OUTPUT_LIMIT: u64 = 16 << 20;
 /// Largest trajectory that is read, in bytes.
 const TRAJECTORY_LIMIT: u64 = 64 << 20;
 /// Names of the files of a call.
@@ -147,15 +146,15 @@ impl ResolvedCommand<'_> {
 
     /// How the command starts with the files of the call, and those that it names.
     fn sealed_start(&self, seal: &SealedStart, command: &Command, ask: &CommandCall<'_>) -> SealedStart {
-        let mut start = seal.clone();
-        start.files.named.extend(self.command.texts().flat_map(|text| named_files::of_line(text, ask.cwd, command)));
-        start.files.named.extend(ask.files.iter().cloned());
-        start.files.own.push(ask.directory.path().to_owned());
+        let mut named: Vec<PathBuf> =
+            self.command.texts().flat_map(|text| named_files::of_line(text, ask.cwd, command)).collect();
+        named.extend(ask.files.iter().cloned());
+        let mut own = vec![ask.directory.path().to_owned()];
         if let Some(mcp) = ask.mcp {
-            start.files.own.push(mcp.path().to_owned());
-            start.files.named.extend(mcp.programs());
+            own.push(mcp.path().to_owned());
+            named.extend(mcp.programs());
         }
-        start
+        seal.with(named, own)
     }
 
     /// Adds what the output file reports; returns why it cannot be used. A command that failed need not have written one.

@@ -6,19 +6,15 @@ pub(crate) mod command_line;
 pub(crate) mod health_check;
 pub(crate) mod http_status;
 pub(crate) mod invalid_output;
+pub(crate) mod json_place;
 pub(crate) mod output_file;
 pub(crate) mod output_form;
 pub(crate) mod output_message;
 pub(crate) mod output_reply;
 pub(crate) mod resolved_command;
-#[cfg(feature = "cli-agents")]
 pub(crate) mod targets_file;
 
-use crate::model::agent::LoadTargets;
-use crate::model::evals::Evals;
-
-#[cfg(feature = "cli-agents")]
-use crate::model::agent::{Bound, BoundAgent, IntoAgent};
+use crate::model::agent::{Bound, BoundAgent, IntoAgent, LoadTargets};
 
 /// Agents that are commands of a targets file; see `agent = "cli"` of `include_eval_suite!`.
 ///
@@ -52,17 +48,14 @@ use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 /// evals.with_agent(evalsuite::CliAgents)
 /// # }
 /// ```
-#[cfg(feature = "cli-agents")]
 #[derive(Debug, Clone, Copy)]
 pub struct CliAgents;
 
 /// Marks [`CliAgents`].
-#[cfg(feature = "cli-agents")]
 #[derive(Debug)]
 pub struct CommandAgent;
 
 // Functions that are not agents are not a misspelled `CliAgents`.
-#[cfg(feature = "cli-agents")]
 #[diagnostic::do_not_recommend]
 impl IntoAgent<CommandAgent> for CliAgents {
     fn into_agent(self) -> BoundAgent {
@@ -71,22 +64,6 @@ impl IntoAgent<CommandAgent> for CliAgents {
 }
 
 /// The function that reads targets files.
-#[cfg(feature = "cli-agents")]
 pub(crate) fn loader() -> Option<LoadTargets> {
     Some(targets_file::load)
-}
-
-/// Without the feature there is none.
-#[cfg(not(feature = "cli-agents"))]
-pub(crate) fn loader() -> Option<LoadTargets> {
-    None
-}
-
-impl Evals {
-    /// Allows commands of the targets file to judge where a grader or `EVALSUITE_JUDGE_TARGET` names one, even if no agent is a command.
-    /// Has no effect without the feature `cli-agents`.
-    pub fn with_command_judges(mut self) -> Self {
-        self.judge_commands = loader();
-        self
-    }
 }

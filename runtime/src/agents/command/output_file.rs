@@ -4,10 +4,10 @@ use std::path::Path;
 
 use evalsuite_schema::OutputForm;
 
+use crate::agents::command::json_place::shown;
 use crate::agents::command::output_form::{Writer, Written, written};
 use crate::agents::command::output_reply::{self, Reply};
 use crate::model::outcome::Outcome;
-use crate::platform::json_place::shown;
 use crate::platform::redaction::all_secrets;
 
 /// How an output file is read.

@@ -10,8 +10,8 @@ use evalsuite_schema::json::Reader;
 use evalsuite_schema::{Object, OutputForm, Value};
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use crate::agents::command::json_place::{JsonFault, shown};
 use crate::agents::command::output_reply::{self, KEYS, KEYS_OF_SPENDING, misspelled};
-use crate::platform::json_place::{JsonFault, shown};
 
 /// Who wrote an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,8 @@
 //! `EVALSUITE_RELOAD`: suites and cases that changed since the build.
 
-#[cfg(feature = "reload")]
 mod checked_suite;
-#[cfg(feature = "reload")]
 mod merged_suite;
-#[cfg(feature = "reload")]
 mod new_tests;
-#[cfg(feature = "reload")]
 mod reloaded;
 
 pub(crate) use self::reloaded::with_new_cases;
@@ -24,8 +20,7 @@ text_error! {
 
 impl From<ReloadError> for RunError {
     fn from(error: ReloadError) -> Self {
-        let kind = if cfg!(feature = "reload") { RunErrorKind::Suite } else { RunErrorKind::InvalidSetting };
-        Self::new(kind, error.to_string())
+        Self::new(RunErrorKind::Suite, error.to_string())
     }
 }
 
@@ -63,34 +58,4 @@ pub(crate) fn whole_suite_of_run(
 /// The error of a test whose case is gone.
 fn is_gone(built: &EvalSuite, case: &EvalCase) -> String {
     format!("`{}` has no case for the test `{}` any more\nhelp: build again", built.root, built.test_path(case))
-}
-
-#[cfg(not(feature = "reload"))]
-mod reloaded {
-    //! Without the feature nothing can be read again.
-
-    use super::{EvalCase, Evals, ReloadError, RunDirectory};
-    use crate::entry::new_cases::NewCase;
-
-    pub(super) fn for_case(_: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, ReloadError> {
-        without_feature()
-    }
-
-    pub(super) fn whole_suite(
-        _: Evals,
-        _: Option<&RunDirectory>,
-    ) -> Result<(Evals, Vec<&'static EvalCase>), ReloadError> {
-        without_feature()
-    }
-
-    fn without_feature<T>() -> Result<T, ReloadError> {
-        Err(ReloadError::from(
-            "EVALSUITE_RELOAD is set, but `evalsuite` was built without its feature `reload`\n\
-             help: add `features = [\"reload\"]` to the dependency in Cargo.toml",
-        ))
-    }
-
-    pub(crate) fn with_new_cases(_: Evals, _: &[NewCase]) -> Result<Evals, ReloadError> {
-        without_feature()
-    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Suite};
 
-use crate::entry::grader_tests::calibrate::report;
+use crate::entry::calibration::measured_judges::report;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::model::evals::Evals;

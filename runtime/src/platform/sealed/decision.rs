@@ -58,34 +58,20 @@ pub(crate) struct SealRefusal {
     pub(crate) message: String,
 }
 
-/// The mode of a command whose settings say `own`. The environment replaces what files say, except `required`, which it cannot loosen.
-pub(crate) fn effective_mode(
-    own: Option<SealMode>,
-    suite: Option<SealMode>,
-    environment: Option<SealMode>,
-) -> SealMode {
-    match own.or(suite) {
-        Some(SealMode::Required) => SealMode::Required,
-        written => environment.or(written).unwrap_or_default(),
+/// Whether a command is sealed in this mode. `auto` takes what there is; `required` refuses to run with less than it asks for.
+pub(crate) fn decide(mode: SealMode, sealing: &Sealing) -> Result<SealDecision, Box<SealRefusal>> {
+    match mode {
+        SealMode::Off => Ok(SealDecision::Off),
+        SealMode::Auto | SealMode::Required => decide_with(mode, sealing, SealSupport::of_system()),
     }
 }
 
-/// Whether a command is sealed in this mode. `auto` takes what there is; `required` refuses to run with less than it asks for.
-pub(crate) fn decide(
-    mode: SealMode,
-    sealing: &Sealing,
-    support: &SealSupport,
-) -> Result<SealDecision, Box<SealRefusal>> {
-    if mode == SealMode::Off {
-        return Ok(SealDecision::Off);
-    }
-    // A build without the feature is no property of the machine: a suite that asks for a seal gets the error at once.
-    let is_missing_feature = cfg!(all(target_os = "linux", not(feature = "sealed")));
+/// The same of a command that is to be sealed, where the system offers `support`.
+fn decide_with(mode: SealMode, sealing: &Sealing, support: &SealSupport) -> Result<SealDecision, Box<SealRefusal>> {
     let landlock_abi = match &support.landlock {
         Ok(abi) => *abi,
-        Err(reason) if mode == SealMode::Required || is_missing_feature => {
-            let help = if is_missing_feature { "; `cargo add evalsuite --features sealed`" } else { "" };
-            let message = format!("`sealed: {}`, but {reason}{help}", mode.as_str());
+        Err(reason) if mode == SealMode::Required => {
+            let message = format!("`sealed: {}`, but {reason}", mode.as_str());
             return Err(Box::new(SealRefusal { record: SealRecord::unsealed(reason), message }));
         }
         Err(reason) => return Ok(SealDecision::Unsealed(SealRecord::unsealed(reason))),
@@ -202,30 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_replaces_what_files_say_and_does_not_loosen_required() {
-        use SealMode::{Auto, Off, Required};
-        for (own, suite, environment, expected) in [
-            (None, None, None, Off),
-            (None, Some(Auto), None, Auto),
-            (Some(Off), Some(Required), None, Off),
-            (Some(Auto), None, Some(Off), Off),
-            (Some(Auto), None, Some(Required), Required),
-            (None, None, Some(Auto), Auto),
-            (Some(Required), None, Some(Off), Required),
-            (None, Some(Required), Some(Auto), Required),
-        ] {
-            assert_eq!(effective_mode(own, suite, environment), expected, "{own:?} {suite:?} {environment:?}");
-        }
-    }
-
-    #[cfg(any(not(target_os = "linux"), feature = "sealed"))]
-    #[test]
     fn without_a_kernel_for_it_auto_says_why_and_required_refuses() {
         let none = SealSupport::none("the kernel has no Landlock");
-        assert_eq!(decide(SealMode::Off, &sealing(None), &none).unwrap().record(), SealRecord::off());
-        let record = decide(SealMode::Auto, &sealing(None), &none).unwrap().record();
+        assert_eq!(decide(SealMode::Off, &sealing(None)).unwrap().record(), SealRecord::off());
+        let record = decide_with(SealMode::Auto, &sealing(None), &none).unwrap().record();
         assert_eq!(record.text(), "unsealed: the kernel has no Landlock");
-        let refusal = decide(SealMode::Required, &sealing(None), &none).unwrap_err();
+        let refusal = decide_with(SealMode::Required, &sealing(None), &none).unwrap_err();
         assert_eq!(refusal.message, "`sealed: required`, but the kernel has no Landlock");
         assert!(!refusal.record.is_sealed());
     }
@@ -233,7 +201,7 @@ mod tests {
     #[test]
     fn a_record_says_what_is_covered_and_what_is_not() {
         let record = |network, abi, filter| {
-            decide(SealMode::Auto, &sealing(Some(network)), &support(abi, filter)).unwrap().record()
+            decide_with(SealMode::Auto, &sealing(Some(network)), &support(abi, filter)).unwrap().record()
         };
         let new = record(Network::None, 7, true);
         let covered = ["files", "truncation", "processes", "signals", "tcp", "udp", "unix_sockets", "abstract_sockets"];
@@ -249,7 +217,7 @@ mod tests {
     #[test]
     fn required_refuses_each_gap_of_what_is_asked_for() {
         let refused = |sealing: Sealing, abi, filter| {
-            decide(SealMode::Required, &sealing, &support(abi, filter)).err().map(|refusal| refusal.message)
+            decide_with(SealMode::Required, &sealing, &support(abi, filter)).err().map(|refusal| refusal.message)
         };
         assert_eq!(refused(sealing(None), 3, true), None);
         assert_eq!(refused(sealing(Some(Network::None)), 3, true), None);

@@ -1,23 +1,21 @@
 //! Sealed commands: the kernel confines them to what they may use. [`decision::decide`] says whether one is sealed and what its record says;
 //! [`SealedStart::spawn`] starts it.
 //!
-//! On Linux, a thread of its own restricts itself with Landlock and with a seccomp filter for sockets, then starts the program, which
+//! Only on Linux, with the feature `sealed`: elsewhere, `no_seal.rs` takes its place. A thread of its own restricts itself with Landlock and with a seccomp filter for sockets, then starts the program, which
 //! inherits both for good. User and network namespaces are not used: containers often forbid them, as a mapped user they need a file that
 //! Landlock closes, and what they would add, UDP and Unix sockets, the filter covers.
 
 pub(crate) mod decision;
 pub(crate) mod named_files;
-pub(crate) mod own_directories;
-pub(crate) mod support;
 
-#[cfg(all(target_os = "linux", feature = "sealed"))]
 mod enforcement;
-#[cfg(all(target_os = "linux", feature = "sealed"))]
 mod installations;
-#[cfg(all(target_os = "linux", feature = "sealed"))]
 mod opened_paths;
-#[cfg(all(target_os = "linux", feature = "sealed"))]
+mod own_directories;
 mod socket_filter;
+mod support;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 use std::io;
@@ -25,7 +23,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use crate::platform::sealed::decision::SealRules;
+use evalsuite_records::record::SealRecord;
+
+use crate::platform::sealed::decision::{SealRefusal, SealRules};
 use crate::platform::sealed::own_directories::OwnDirectories;
 
 /// The files that a sealed command may use, in addition to the programs of the system.
@@ -48,27 +48,39 @@ pub(crate) struct SealedFiles {
 /// How a sealed command starts.
 #[derive(Debug, Clone)]
 pub(crate) struct SealedStart {
-    pub(crate) rules: SealRules,
-    pub(crate) files: SealedFiles,
+    rules: SealRules,
+    files: SealedFiles,
     /// Its home directory, and its directory for temporary files.
-    pub(crate) directories: Arc<OwnDirectories>,
+    directories: Arc<OwnDirectories>,
 }
 
 impl SealedStart {
+    /// With directories of its own.
+    pub(crate) fn new(rules: SealRules, files: SealedFiles) -> Result<Self, Box<SealRefusal>> {
+        let directories = OwnDirectories::new().map_err(|error| {
+            let message = format!("the command cannot be sealed: its directory {error}");
+            Box::new(SealRefusal { record: SealRecord::unsealed("it has no directory of its own"), message })
+        })?;
+        Ok(Self { rules, files, directories: Arc::new(directories) })
+    }
+
+    /// The same, with files that a command names and directories of its call.
+    #[cfg_attr(not(feature = "cli-agents"), allow(dead_code, reason = "only calls of agents have files of their own"))]
+    pub(crate) fn with(&self, named: Vec<PathBuf>, own: Vec<PathBuf>) -> Self {
+        let mut start = self.clone();
+        start.files.named.extend(named);
+        start.files.own.extend(own);
+        start
+    }
+
     /// Starts the command with these rules. A rule that cannot be enforced is an error: the command does not start.
     pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         let not_sealed = |error: &dyn std::fmt::Display| io::Error::other(format!("it cannot be sealed: {error}"));
         self.directories.link(self.files.read.iter().chain(&self.files.write)).map_err(|error| not_sealed(&error))?;
         variables::confine(command, &self.directories);
-        #[cfg(all(target_os = "linux", feature = "sealed"))]
-        return enforcement::spawn(command, self).map_err(|error| match error {
+        enforcement::spawn(command, self).map_err(|error| match error {
             enforcement::Failure::Seal(error) => not_sealed(&error),
             enforcement::Failure::Start(error) => error,
-        });
-        #[cfg(not(all(target_os = "linux", feature = "sealed")))]
-        return Err(not_sealed(&format_args!("{} has no seal", std::env::consts::OS)));
+        })
     }
 }
-
-#[cfg(all(test, target_os = "linux", feature = "sealed"))]
-mod tests;

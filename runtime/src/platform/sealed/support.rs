@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::platform::sealed::{enforcement, socket_filter};
+
 /// What the kernel offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SealSupport {
@@ -24,9 +26,7 @@ impl SealSupport {
     }
 }
 
-#[cfg(all(target_os = "linux", feature = "sealed"))]
 fn measured() -> SealSupport {
-    use super::{enforcement, socket_filter};
     let try_both =
         || SealSupport { landlock: enforcement::landlock_abi(), socket_filter: socket_filter::is_available() };
     let thread = std::thread::Builder::new().name("evalsuite-seal".to_owned()).spawn(try_both);
@@ -35,19 +35,4 @@ fn measured() -> SealSupport {
         Ok(Err(_)) => SealSupport::none("the attempt to restrict a thread panicked"),
         Err(error) => SealSupport::none(format!("no thread can be started to restrict: {error}")),
     }
-}
-
-#[cfg(all(target_os = "linux", not(feature = "sealed")))]
-fn measured() -> SealSupport {
-    SealSupport::none("evalsuite was built without its feature `sealed`")
-}
-
-#[cfg(not(target_os = "linux"))]
-fn measured() -> SealSupport {
-    let system = match std::env::consts::OS {
-        "macos" => "macOS",
-        "windows" => "Windows",
-        other => other,
-    };
-    SealSupport::none(format!("sealing is not supported on {system}"))
 }

@@ -65,7 +65,7 @@ impl Place {
 }
 
 fn rules(sealing: &Sealing) -> Option<SealRules> {
-    match decide(SealMode::Auto, sealing, SealSupport::of_system()).unwrap() {
+    match decide(SealMode::Auto, sealing).unwrap() {
         SealDecision::Sealed(_, rules) => Some(rules),
         SealDecision::Off | SealDecision::Unsealed(_) => {
             eprintln!("not sealed here: {:?}", SealSupport::of_system());

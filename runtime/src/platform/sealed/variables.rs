@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
+use crate::platform::sealed::installations;
 use crate::platform::sealed::own_directories::OwnDirectories;
 
 /// Sockets of agents and sessions, directories of the user, and where cargo keeps credentials.
@@ -44,8 +45,7 @@ pub(crate) fn confine(command: &mut Command, directories: &OwnDirectories) {
         command.env(name, directory);
     }
     // The programs of toolchain managers look for the toolchains in the home directory.
-    #[cfg(all(target_os = "linux", feature = "sealed"))]
-    for (name, directory) in super::installations::manager_variables().filter(|(name, _)| is_free(name)) {
+    for (name, directory) in installations::manager_variables().filter(|(name, _)| is_free(name)) {
         command.env(name, directory);
     }
 }

@@ -3,7 +3,7 @@
 use evalsuite_schema::json::{self, ToJson};
 use evalsuite_schema::{Message, Object, Role};
 
-use crate::agents::command::command_call::OUTPUT_LIMIT;
+use crate::agents::OUTPUT_LIMIT;
 use crate::model::evidence::Facts;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;

@@ -1,28 +1,44 @@
 //! A trial whose agent has MCP servers: their session begins before the agent is called, and ends after its graders.
 
-#[cfg(feature = "mcp")]
-mod begun;
+use std::path::PathBuf;
 
 use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
+use evalsuite_schema::Mcp;
 
-#[cfg(not(feature = "mcp"))]
 use crate::agents::command::resolved_command::ResolvedCommand;
-use crate::agents::mcp::McpSession;
-#[cfg(not(feature = "mcp"))]
-use crate::run::trial::trial_attempt::EarlyEnd;
-use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::agents::mcp::{McpSession, McpTrial};
+use crate::model::mcp_mode::McpMode;
+use crate::platform::digest::case_key;
+use crate::platform::environment;
+use crate::record::cassette::{Placeholders, cassette_path};
+use crate::record::mcp::McpRecording;
+use crate::record::mcp::recording::MCP_FILE;
+use crate::run::plan::Plan;
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
-#[cfg(feature = "mcp")]
-pub(crate) use self::begun::begin;
-
-/// Without the feature, an agent with servers cannot be called.
-#[cfg(not(feature = "mcp"))]
-pub(crate) fn begin(_: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
-    if command.target.mcp.is_none() {
-        return Ok(None);
-    }
-    let message = "the target has `mcp`, which needs the feature `mcp` of evalsuite\nhelp: `cargo add --dev evalsuite --features mcp`";
-    Err(EarlyEnd::error(Stage::Setup, ReasonCode::TargetUnusable, message))
+/// Begins the session of an agent that has servers.
+pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
+    let Some(mcp) = &command.target.mcp else { return Ok(None) };
+    let plan = trial.plan;
+    let mode = plan.settings.mcp.unwrap_or(if mcp.replay { McpMode::Replay } else { McpMode::Live });
+    let about = McpRecording {
+        schema: McpRecording::SCHEMA.to_owned(),
+        suite: plan.suite.name.to_owned(),
+        case_id: plan.entry.id.to_owned(),
+        target: plan.target.clone(),
+        trial: trial.index,
+        servers: [].into(),
+    };
+    let session = McpTrial {
+        directory: trial.directory.join("mcp"),
+        mode,
+        files: recordings(plan, trial.index, mode, mcp)?,
+        about,
+        placeholders: placeholders(trial),
+        redactor: plan.redactor.clone(),
+        hint: format!("to record it: `EVALSUITE_MCP=record {}`", plan.rerun()),
+    };
+    Ok(Some(McpSession::begin(mcp, session)?))
 }
 
 /// Ends the session. A trial with a request that is not in the recording is an error, whatever its agent made of the answer that said so.
@@ -38,4 +54,30 @@ pub(crate) fn end(trial: &TrialAttempt<'_>, session: Option<&McpSession>) {
     }
     let reason = Reason::new(Stage::Agent, ReasonCode::RecordingStale, unknown);
     (record.outcome, record.score, record.reason) = (Status::Error, None, Some(reason));
+}
+
+/// The file that is written; or those that a replay looks for: that of the trial, then that of the first one, which also answers further
+/// trials.
+fn recordings(plan: &Plan<'_>, index: u32, mode: McpMode, mcp: &Mcp) -> Result<Vec<PathBuf>, Reason> {
+    let file = |target: &str, index| {
+        let key = case_key(plan.suite.name, target, plan.entry.id);
+        let cassettes = plan.settings.cassettes.as_deref();
+        Ok(cassette_path(plan.suite, &key, index, cassettes, &plan.places)?.with_extension(MCP_FILE))
+    };
+    match (mode, &mcp.recorded_by) {
+        (McpMode::Live, _) => Ok(Vec::new()),
+        (McpMode::Record, _) => Ok(vec![file(&plan.target, index)?]),
+        (McpMode::Replay, recorded_by) => {
+            let target = recorded_by.as_ref().unwrap_or(&plan.target);
+            Ok(vec![file(target, index)?, file(target, 0)?])
+        }
+    }
+}
+
+/// What a recording hides: the variables of the case, all keys in the environment, and the directories of this machine.
+fn placeholders(trial: &TrialAttempt<'_>) -> Placeholders {
+    let plan = trial.plan;
+    let keys = environment::names_of_keys();
+    let secrets = plan.secrets.iter().chain(&keys).map(String::as_str);
+    Placeholders::of_trial(secrets, &plan.redactor, &plan.places, &trial.directory, &trial.workspace)
 }
