@@ -10,7 +10,7 @@ use evalsuite_schema::json::written_by_serde;
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};
-use crate::statistics::{corrected_rate, mean};
+use evalsuite_statistics::{corrected_rate, mean};
 
 /// How often a judge lets answers pass for a grader, beside the rate corrected by its calibration.
 #[derive(Debug, Clone, PartialEq, Serialize)]

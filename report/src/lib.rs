@@ -27,7 +27,6 @@ mod run_data;
 mod schemas;
 mod sequential;
 mod slice;
-mod statistics;
 mod suite_text;
 
 pub use accept::{
@@ -43,6 +42,7 @@ pub use evalsuite_records::run_data::{
     comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
+pub use evalsuite_statistics::{CorrectedRate, corrected_rate, wilson_interval};
 pub use formats::otel;
 pub use formats::{Destination, Exported, FORMATS, Format, MARKDOWN_LIMIT, content_text};
 pub use formats::{InspectFormat, InspectLog, inspect_logs};
@@ -56,5 +56,4 @@ pub use schemas::JSON_SCHEMAS;
 pub use sequential::{
     ChosenCase, DecisionOptions, DecisionVerdict, NextTrials, RunDecision, SuiteDecision, plan_decision, usual_trials,
 };
-pub use statistics::{CorrectedRate, corrected_rate, wilson_interval};
 pub use suite_text::SuiteText;

@@ -8,7 +8,7 @@ use evalsuite_records::record::{CaseRecord, PassRate, Stability, SuiteSummary, T
 use evalsuite_records::summary::{SummaryText, TextTable};
 
 use crate::run_data::{RunData, SuiteData};
-use crate::statistics::wilson_interval;
+use evalsuite_statistics::wilson_interval;
 
 /// Largest number of cases in a list.
 const LISTED: usize = 5;

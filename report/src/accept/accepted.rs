@@ -228,8 +228,8 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
     (line.passed, line.trials) = counts(record);
-    line.score = (!scores.is_empty()).then(|| rounded(crate::statistics::mean(&scores)));
-    line.spread = crate::statistics::standard_deviation(&scores).map(rounded);
+    line.score = (!scores.is_empty()).then(|| rounded(evalsuite_statistics::mean(&scores)));
+    line.spread = evalsuite_statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
     line.stops_early = record.ends_early();
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();

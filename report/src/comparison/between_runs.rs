@@ -8,7 +8,7 @@ use evalsuite_records::statistics::t_quantile;
 
 use super::compared::{Compared, RunScores};
 use super::levels::ALIKE;
-use crate::statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
+use evalsuite_statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
 
 /// How far runs of the base are from each other, where that is more than chance explains.
 pub(super) struct BetweenRuns {
@@ -96,7 +96,7 @@ impl<'a> Runs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::{CaseTrials, End, Series};
+    use evalsuite_statistics::{CaseTrials, End, Series};
 
     /// Cases whose base has these runs, with one score of each case and run.
     fn compared(base: &[&[f64]], run: &[f64]) -> Vec<Compared> {

@@ -3,7 +3,7 @@
 use evalsuite_records::record::CaseRecord;
 use evalsuite_schema::decimal::is_same;
 
-use crate::statistics::{CaseTrials, End, Series, mean};
+use evalsuite_statistics::{CaseTrials, End, Series, mean};
 
 /// The id of a run, and the scores of a case in it.
 pub(super) type RunScores = (String, Vec<f64>);

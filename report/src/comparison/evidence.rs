@@ -11,7 +11,7 @@ use super::compared::Compared;
 use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
 use super::suite::SuitePairs;
 use super::{CompareOptions, FEWEST_PAIRS, SliceComparison};
-use crate::statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
+use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 
 /// What could be of either run by itself if nothing had changed, and counts as one observation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

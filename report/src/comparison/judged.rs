@@ -8,7 +8,7 @@ use evalsuite_schema::decimal::{at_least, at_most};
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SIGNIFICANT};
-use crate::statistics::{mean, share_interval, sign_flip_p_value};
+use evalsuite_statistics::{mean, share_interval, sign_flip_p_value};
 
 /// The answers of a suite and target in two runs, compared by judges. Each judge was asked about each case twice, with each of the two
 /// answers first.

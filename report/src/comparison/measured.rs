@@ -4,7 +4,7 @@ use evalsuite_records::statistics::bounded_interval;
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS};
-use crate::statistics::{ExchangeTest, mean};
+use evalsuite_statistics::{ExchangeTest, mean};
 
 /// Paired cases of a suite or a slice: their differences, and which of them belong together.
 pub(super) struct Differences {

@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
-use crate::statistics::holm;
+use evalsuite_statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;

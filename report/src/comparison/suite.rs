@@ -17,7 +17,7 @@ use super::pairing::{Pair, pair_cases};
 use super::verdict::{Finding, UnknownTrials};
 use super::{CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, JudgedAnswers, SliceComparison};
 use crate::run_data::{CaseData, count_outcomes, identity};
-use crate::statistics::{CaseTrials, Worse, mean, worse_cases};
+use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;

@@ -11,7 +11,7 @@ use super::{
     CaseChange, ChangeKind, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
     SuiteComparison, UnknownTrials,
 };
-use crate::statistics::{shown_p, wilson_interval};
+use evalsuite_statistics::{shown_p, wilson_interval};
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;

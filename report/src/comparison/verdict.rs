@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::measured::p_value;
 use super::suite::SuitePairs;
 use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SliceComparison};
-use crate::statistics::mean;
+use evalsuite_statistics::mean;
 
 /// Trials that ended in an error, and what the verdict would be without errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

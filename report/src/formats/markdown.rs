@@ -14,7 +14,7 @@ use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::sequential::RunDecision;
-use crate::statistics::mean;
+use evalsuite_statistics::mean;
 
 pub(super) const FORMAT: Format = Format::of_text(
     "markdown",

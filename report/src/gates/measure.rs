@@ -6,7 +6,7 @@ use evalsuite_records::sums::sum;
 use evalsuite_schema::gate::{Gate, Measure};
 
 use crate::run_data::CaseData;
-use crate::statistics::{mean, wilson_interval};
+use evalsuite_statistics::{mean, wilson_interval};
 
 /// Measures that compare targets. Each is `None` of the others.
 const COMPARISONS: &[fn(&Gate, &[&CaseData]) -> Option<Measured>] = &[super::lift::measured];

@@ -6,7 +6,7 @@ use evalsuite_records::record::CalibrationRecord;
 use evalsuite_schema::decimal::at_least;
 
 use super::JudgeHealth;
-use crate::statistics::{holm, mean, sign_flip_p_value};
+use evalsuite_statistics::{holm, mean, sign_flip_p_value};
 
 /// Adjusted p-value up to which values or agreement have moved.
 const SIGNIFICANT: f64 = 0.05;

@@ -6,7 +6,7 @@ use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
 
 use super::{CaseHealth, GraderFinding, Health, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader};
-use crate::statistics::shown_p;
+use evalsuite_statistics::shown_p;
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::index::{outcome_code, run_info};
 use crate::comparison::{Comparison, SuiteComparison, has_same_threshold};
 use crate::run_data::{CaseLookup, RunData, identity};
-use crate::statistics::mean;
+use evalsuite_statistics::mean;
 
 /// Numbers of one suite and target in one run.
 #[derive(Debug, Clone, Default, Serialize)]

@@ -7,7 +7,7 @@ use evalsuite_records::summary::TextTable;
 
 use super::{ArmTotals, Lift, LiftedMeasure, RunLifts, SettledExpectation};
 use crate::comparison::FEWEST_PAIRS;
-use crate::statistics::shown_p;
+use evalsuite_statistics::shown_p;
 
 /// Largest number of expectations in a list.
 const LISTED: usize = 10;

@@ -8,7 +8,7 @@ use super::betting::MOST;
 use super::decision::{RunDecision, SuiteDecision, units};
 use super::looks::{REGRESSED, batches};
 use crate::run_data::{RunData, identity};
-use crate::statistics::mean;
+use evalsuite_statistics::mean;
 
 /// Trials of a case that may run, as a multiple of the planned ones.
 const MOST_OF_PLAN: u32 = 2;

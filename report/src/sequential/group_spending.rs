@@ -1,7 +1,7 @@
 //! Boundaries for looks at a number of trials that is fixed: the error that O'Brien and Fleming's spending function allows at each look
 //! (Lan & DeMets 1983). No crate has them: they take a numerical integration of a few lines.
 
-use crate::statistics::normal_at_most;
+use evalsuite_statistics::normal_at_most;
 
 /// Points of the grid on which the density of the paths that have not crossed is kept.
 const POINTS: usize = 120;

@@ -1,4 +1,4 @@
-"""Prints the results of Inspect's metrics on the data of `report/src/statistics/tests.rs` and `records/src/statistics/tests.rs`.
+"""Prints the results of Inspect's metrics on the data of `statistics/src/tests.rs` and `records/src/statistics/tests.rs`.
 
     pip install inspect_ai
     python report/tests/tools/inspect_statistics.py

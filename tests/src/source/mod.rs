@@ -29,6 +29,7 @@ pub const PRODUCT_FOLDERS: &[&str] = &[
     "macros",
     "records",
     "runtime",
+    "statistics",
     "report",
     "convert",
     "dynamic",

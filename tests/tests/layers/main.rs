@@ -34,6 +34,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
         folder: "runtime/src/run/case",
         order: &["earlier_records", "replaced_records", "kept_trials", "case_record", "reuse"],
     },
+    FloorPlan { folder: "statistics/src", order: STATISTICS },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "discovery/src", order: DISCOVERY },
     FloorPlan { folder: "convert/src", order: CONVERT },
@@ -161,11 +162,25 @@ const RECORDS: &[&str] = &[
     "summary",
 ];
 
+const STATISTICS: &[&str] = &[
+    "moments",
+    "normal",
+    "chi_square",
+    "student",
+    "hypergeometric",
+    "holm",
+    "wilson",
+    "prediction_powered",
+    "permutation",
+    "boschloo",
+    "exchange",
+    "single_cases",
+];
+
 const REPORT: &[&str] = &[
     "run_data",
     "slice",
     "expectation_text",
-    "statistics",
     "sequential",
     "suite_text",
     "judged_rates",

@@ -8,7 +8,7 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::json;
 
 /// The published crates, each after those it depends on.
-const PUBLISHED: [&str; 14] = [
+const PUBLISHED: [&str; 15] = [
     "evalsuite-derive",
     "evalsuite-diagnostics",
     "evalsuite-schema",
@@ -19,6 +19,7 @@ const PUBLISHED: [&str; 14] = [
     "evalsuite-macros",
     "evalsuite-records",
     "evalsuite",
+    "evalsuite-statistics",
     "evalsuite-report",
     "evalsuite-convert",
     "evalsuite-dynamic",

@@ -26,6 +26,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("report", "evalsuite_report"),
     ("runtime", "evalsuite"),
     ("schema", "evalsuite_schema"),
+    ("statistics", "evalsuite_statistics"),
 ];
 
 const UPDATE: &str = "UPDATE_PUBLIC_API";

@@ -5,7 +5,7 @@ use evalsuite_schema::json::{Object, Value, json};
 
 use super::InspectLog;
 use crate::formats::ids::unique;
-use crate::statistics::{mean, standard_deviation};
+use evalsuite_statistics::{mean, standard_deviation};
 
 /// Name of the score of the trial.
 pub(super) const TRIAL: &str = "evalsuite";

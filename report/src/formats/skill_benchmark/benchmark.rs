@@ -7,7 +7,7 @@ use evalsuite_schema::arm::{REFERENCE_ARMS, WITH_SKILL};
 use serde::{Deserialize, Serialize};
 
 use super::grading::{Grading, Timing};
-use crate::statistics::{mean, standard_deviation};
+use evalsuite_statistics::{mean, standard_deviation};
 
 /// The values of the trials of an arm.
 #[derive(Debug, Default)]

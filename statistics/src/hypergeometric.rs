@@ -15,7 +15,7 @@ pub(crate) fn tails(passed: u32, n: u32, m: u32) -> Vec<(u32, f64)> {
 }
 
 /// Logarithm of the number of ways to choose `k` of `n`.
-pub(super) fn log_choose(n: usize, k: usize) -> f64 {
+pub(crate) fn log_choose(n: usize, k: usize) -> f64 {
     (1..=k).map(|index| ((n - k + index) as f64 / index as f64).ln()).sum()
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::statistics::binomial_at_least;
 
-use super::boschloo::Boschloo;
-use super::hypergeometric::tails;
+use crate::boschloo::Boschloo;
+use crate::hypergeometric::tails;
 
 /// Rates of passing that are tried where a rate is not known.
 const RATES: u32 = 400;
@@ -14,18 +14,18 @@ const MOST_USED: usize = 20;
 
 /// The trials of a case in one run, passed and failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Series {
+pub struct Series {
     /// Trials that passed.
-    pub(crate) passed: u32,
+    pub passed: u32,
     /// Trials that failed.
-    pub(crate) failed: u32,
+    pub failed: u32,
     /// When the trials end.
-    pub(crate) end: End,
+    pub end: End,
 }
 
 /// When the trials of a case end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum End {
+pub enum End {
     /// After a number of trials that is known before.
     Planned,
     /// With the first that passes, or after a number that is known before.
@@ -37,21 +37,23 @@ pub(crate) enum End {
 /// What is known of a case from two runs, of which the second one may be worse. Whether it is better is asked with passed and failed
 /// exchanged, see [`reversed`](Self::reversed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct CaseTrials {
-    pub(crate) base: Series,
-    pub(crate) run: Series,
+pub struct CaseTrials {
+    /// Its trials in the first run.
+    pub base: Series,
+    /// Its trials in the second run.
+    pub run: Series,
     /// Trials that repeated the case because it came out worse, and failed before one passed.
-    pub(crate) confirmed: u32,
+    pub confirmed: u32,
     /// Trials that repeated it for the opposite reason, and passed before one failed.
-    pub(crate) confirmed_better: u32,
+    pub confirmed_better: u32,
     /// Whether a repetition ended otherwise than the trials that it repeats.
-    pub(crate) refuted: bool,
+    pub refuted: bool,
 }
 
 impl Series {
     /// The trials of several runs of one agent. Where a run ends with the first trial that decides the case, and one did, only the first
     /// trial of each run counts: if none did, all trials came out one way, and all count.
-    pub(crate) fn of_runs(runs: &[Self]) -> Self {
+    pub fn of_runs(runs: &[Self]) -> Self {
         if let [one] = runs {
             return *one;
         }
@@ -103,7 +105,7 @@ impl Series {
 
 impl CaseTrials {
     /// The same with passed and failed exchanged.
-    pub(crate) fn reversed(self) -> Self {
+    pub fn reversed(self) -> Self {
         Self {
             base: self.base.reversed(),
             run: self.run.reversed(),
@@ -114,14 +116,14 @@ impl CaseTrials {
     }
 
     /// Whether all trials of both runs came out alike.
-    pub(crate) fn agrees(self) -> bool {
+    pub fn agrees(self) -> bool {
         let [base, run] = [self.base, self.run];
         let is_repeated = self.refuted || self.confirmed + self.confirmed_better > 0;
         !is_repeated && (base.failed + run.failed == 0 || base.passed + run.passed == 0)
     }
 
     /// Whether the numbers of trials that were planned were known before.
-    pub(crate) fn have_planned_ends(self) -> bool {
+    pub fn have_planned_ends(self) -> bool {
         [self.base.end, self.run.end] == [End::Planned; 2]
     }
 
@@ -157,11 +159,11 @@ impl CaseTrials {
 
 /// The cases that came out worse than chance explains.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Worse {
+pub struct Worse {
     /// For each case, the probability that chance alone makes any case of the suite look as bad, if it is small enough.
-    pub(crate) p_values: Vec<Option<f64>>,
+    pub p_values: Vec<Option<f64>>,
     /// The probability that the test says so of any case of a suite with such results in which nothing has changed.
-    pub(crate) used: f64,
+    pub used: f64,
 }
 
 /// Cases with equal trials.
@@ -205,7 +207,7 @@ impl Kind {
 /// of the level (Tarone 1990). Among 99 cases that never flicker, the hundredth is judged as if it were alone. Where trials end early,
 /// or repeat a case because it came out otherwise, the case is judged by the rate of passing that makes chance most likely, and every
 /// other case in which something failed counts as one that could have come out so.
-pub(crate) fn worse_cases(cases: &[CaseTrials], level: f64) -> Worse {
+pub fn worse_cases(cases: &[CaseTrials], level: f64) -> Worse {
     let (mut kinds, mut numbers, mut tests) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     let mut kind_of = Vec::new();
     for case in cases {

@@ -27,7 +27,7 @@ pub struct CorrectedRate {
 /// all of a few answers. The quantile is Student's with n − 1 degrees of freedom.
 ///
 /// ```
-/// use evalsuite_report::corrected_rate;
+/// use evalsuite_statistics::corrected_rate;
 ///
 /// // The judge passes 9 of 10 cases, and one of four rated answers that a person fails.
 /// let judged = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0];

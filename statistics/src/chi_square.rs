@@ -2,10 +2,10 @@
 
 use std::f64::consts::PI;
 
-use super::normal_at_most;
+use crate::normal_at_most;
 
 /// Probability of a value that is at least as large, with so many degrees of freedom, at least 1 (Abramowitz and Stegun 1964, 26.4.4 and 5).
-pub(crate) fn chi_square_at_least(value: f64, degrees: usize) -> f64 {
+pub fn chi_square_at_least(value: f64, degrees: usize) -> f64 {
     let value = value.max(0.0);
     let is_odd = degrees % 2 == 1;
     // Even degrees: e^(−x/2) · (1 + x/2 + x²/(2·4) + …); odd ones: 2·Q(√x) + √(2/π) · e^(−x/2) · (√x + x√x/3 + …).

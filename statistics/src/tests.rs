@@ -1,7 +1,7 @@
 //! Results of Inspect's metric on the same data: `ci_wilson` of `inspect_ai.scorer`, inspect_ai 0.3.285
 //! (`tests/tools/inspect_statistics.py` prints them).
 
-use super::wilson_interval;
+use crate::wilson_interval;
 
 #[test]
 fn intervals_of_rates_are_those_of_inspect() {

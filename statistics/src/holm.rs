@@ -2,7 +2,7 @@
 
 /// The p-values adjusted so that the probability of a single wrong one among those below a level is at most that level (Holm 1979), in
 /// the same order. Unlike Bonferroni's, the adjustment needs no more than that either, and is never weaker.
-pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|left, right| p_values[*left].total_cmp(&p_values[*right]));
     let mut adjusted = vec![1.0; p_values.len()];

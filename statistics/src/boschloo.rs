@@ -2,7 +2,7 @@
 
 use evalsuite_records::statistics::binomial;
 
-use super::hypergeometric::tails;
+use crate::hypergeometric::tails;
 
 /// Rates of passing that are tried, because the rate is not known.
 const RATES: u32 = 400;

@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_2_PI;
 
 /// Probability of a value that is at most as large, with so many degrees of freedom, at least 1 (Abramowitz and Stegun 1964, 26.7.3 and 4).
-pub(crate) fn student_at_most(value: f64, degrees: usize) -> f64 {
+pub fn student_at_most(value: f64, degrees: usize) -> f64 {
     let angle = (value / (degrees as f64).sqrt()).atan();
     let squared = angle.cos().powi(2);
     // 1 + a·c² + a·b·c⁴ + …, where even degrees have the factors 1/2, 3/4, …, and odd ones 2/3, 4/5, …

@@ -2,9 +2,9 @@
 
 use fastrand::Rng;
 
-use super::hypergeometric::log_choose;
-use super::mean;
-use super::normal::normal_at_most;
+use crate::hypergeometric::log_choose;
+use crate::mean;
+use crate::normal::normal_at_most;
 
 const SEED: u64 = 0x5eed_f11b;
 /// Most random exchanges.
@@ -20,7 +20,7 @@ const SPREAD_DRAWS: usize = 500;
 
 /// What can be exchanged between two runs by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// The scores of a case in both runs. Each of them could be of either run.
     Scores {
         /// Scores in the base, then those in the run.
@@ -41,23 +41,23 @@ pub(crate) enum Unit {
 
 /// A permutation test of a sum of differences: where it lies among the sums of all exchanges.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct ExchangeTest {
+pub struct ExchangeTest {
     /// Probability of a sum that is at most as large, if nothing has changed, 0 to 1.
-    pub(crate) at_most: f64,
+    pub at_most: f64,
     /// Probability of a sum that is at least as large.
-    pub(crate) at_least: f64,
+    pub at_least: f64,
     /// Standard deviation of the sums.
-    pub(crate) deviation: f64,
+    pub deviation: f64,
 }
 
 /// The smallest p-value that a sum of such observations can have.
-pub(crate) fn smallest_p_value(units: &[Unit], sum: usize) -> f64 {
+pub fn smallest_p_value(units: &[Unit], sum: usize) -> f64 {
     let varying = units.iter().filter(|unit| unit.varies() && unit.sums().contains(&sum));
     varying.map(|unit| unit.smallest(sum)).product()
 }
 
 /// A sum of differences in standard deviations of the sums of all exchanges; 0 where nothing varies.
-pub(crate) fn standardised_sum(units: &[Unit], sum: usize) -> f64 {
+pub fn standardised_sum(units: &[Unit], sum: usize) -> f64 {
     let mut observed = Drawn::new(sum + 1);
     units.iter().for_each(|unit| unit.add_observed(&mut observed));
     let varying = units.iter().filter(|unit| unit.varies());
@@ -67,20 +67,20 @@ pub(crate) fn standardised_sum(units: &[Unit], sum: usize) -> f64 {
 
 /// What the exchanges of units say.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Exchanged {
+pub struct Exchanged {
     /// The test of each sum of differences.
-    pub(crate) tests: Vec<ExchangeTest>,
+    pub tests: Vec<ExchangeTest>,
     /// For each of two sets of cases, the probability that exchanges move their scores by as much as they differ between the runs: that the
     /// sum of squared differences is at least as large. If it is small, the trials of a case within one run resemble each other, or
     /// cases have changed in different ways. 1 without cases that have more than one trial in a run.
-    pub(crate) spread: [f64; 2],
+    pub spread: [f64; 2],
 }
 
 /// For each of `count` sums of differences, a test by random exchanges, with a fixed seed.
 ///
 /// This asks whether *these* cases come out otherwise than before, not whether other cases would. It needs no assumption about rates,
 /// spreads or numbers of trials: only that the trials of a case are as likely to have come out in one order as in another.
-pub(crate) fn exchange_tests(units: &[Unit], count: usize) -> Exchanged {
+pub fn exchange_tests(units: &[Unit], count: usize) -> Exchanged {
     let varying: Vec<&Unit> = units.iter().filter(|unit| unit.varies()).collect();
     let mut tests = vec![ExchangeTest::default(); count];
     let mut observed = Drawn::new(count);
@@ -207,14 +207,14 @@ impl<'a> Exchange<'a> {
 
 impl Unit {
     /// The scores of a case in base and run, at least one of each.
-    pub(crate) fn scores(base: &[f64], run: &[f64], sums: Vec<usize>) -> Self {
+    pub fn scores(base: &[f64], run: &[f64], sums: Vec<usize>) -> Self {
         // Of single trials, one exchange has the same square as another.
         let in_spread = [base.len() + run.len() > 2; 2];
         Self::Scores { pooled: [base, run].concat(), in_run: run.len(), sums, in_spread }
     }
 
     /// Leaves a case out of one of the spreads.
-    pub(crate) fn leave_out_of_spread(&mut self, index: usize) {
+    pub fn leave_out_of_spread(&mut self, index: usize) {
         if let Self::Scores { in_spread, .. } = self {
             in_spread[index] = false;
         }

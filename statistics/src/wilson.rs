@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mean;
+use crate::mean;
 
 /// The 97.5 % quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
@@ -12,7 +12,7 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Unlike the normal approximation, it is never empty: 20 of 20 is 0.839 to 1.
 ///
 /// ```
-/// let (lower, upper) = evalsuite_report::wilson_interval(20, 20).expect("20 observations");
+/// let (lower, upper) = evalsuite_statistics::wilson_interval(20, 20).expect("20 observations");
 /// assert_eq!((format!("{lower:.3}"), upper), ("0.839".to_owned(), 1.0));
 /// ```
 pub fn wilson_interval(successes: u32, observations: u32) -> Option<(f64, f64)> {
@@ -26,7 +26,7 @@ pub fn wilson_interval(successes: u32, observations: u32) -> Option<(f64, f64)> 
 /// Kish's: (Σm)² / Σm² for clusters of m values, which is the number of values if each is a cluster of its own. It is exact for values
 /// that are equal in each cluster; and as no values between 0 and 1 vary more than zeros and ones of the same mean, the interval is never
 /// too narrow for ties.
-pub(crate) fn share_interval(values: &[f64], clusters: &[usize]) -> Option<(f64, f64)> {
+pub fn share_interval(values: &[f64], clusters: &[usize]) -> Option<(f64, f64)> {
     let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
     clusters.iter().for_each(|cluster| *sizes.entry(*cluster).or_default() += 1.0);
     let all: f64 = sizes.values().sum();

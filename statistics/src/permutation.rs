@@ -11,7 +11,7 @@ const SEED: u64 = 0x5eed_f11b;
 /// Two-sided p-value of the hypothesis that a difference is as likely as its opposite: the share of all combinations of signs whose
 /// sum is at least as far from 0. Exact up to 20 differences other than 0, else from 100,000 combinations. With one trial per case
 /// and scores of 0 and 1 it is McNemar's exact test. 1 without a difference.
-pub(crate) fn sign_flip_p_value(differences: &[f64]) -> f64 {
+pub fn sign_flip_p_value(differences: &[f64]) -> f64 {
     let differences: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
     if differences.is_empty() {
         return 1.0;
