@@ -11,7 +11,7 @@ use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 
 #[derive(Default)]
-pub(crate) struct AcpSession;
+pub(crate) struct AcpSession {}
 
 pub(crate) struct AcpAnswer {
     pub(crate) result: Result<Outcome, CommandFailure>,
