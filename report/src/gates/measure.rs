@@ -8,8 +8,11 @@ use evalsuite_schema::gate::{Gate, Measure};
 use crate::run_data::CaseData;
 use evalsuite_statistics::{mean, wilson_interval};
 
-/// Measures that compare targets. Each is `None` of the others.
-const COMPARISONS: &[fn(&Gate, &[&CaseData]) -> Option<Measured>] = &[super::lift::measured];
+/// A measure that compares targets; `None` for a gate on another one.
+type Comparison = fn(&Gate, &[&CaseData]) -> Option<Measured>;
+
+/// All of them.
+const COMPARISONS: &[Comparison] = &[super::lift::measured];
 
 /// A measured value.
 #[derive(Debug, Clone, PartialEq)]
