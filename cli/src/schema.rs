@@ -56,9 +56,10 @@ const PRINTED: &[(&str, MakeSchema)] = &[
 ];
 
 /// What a command adds to one of the schemas of reports: the name of the command, and what makes the schema.
-const EXTENDED: &[(&str, fn() -> serde_json::Result<Value>)] = &[("gate", crate::gate::schema)];
+const EXTENDED: &[(&str, MakeValue)] = &[("gate", crate::gate::schema)];
 
 type MakeSchema = fn() -> serde_json::Result<schemars::Schema>;
+type MakeValue = fn() -> serde_json::Result<Value>;
 
 /// Prints the schema of a kind of file or output, or the list of kinds.
 pub(crate) fn run(command: &Schema) -> Result<Exit> {
