@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use evalsuite_report::{RunData, RunLifts};
+use evalsuite_report::RunData;
+use evalsuite_report::lift::RunLifts;
 
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;

@@ -22,7 +22,7 @@ mod gates;
 mod health;
 mod html;
 mod judged_rates;
-mod lift;
+pub mod lift;
 mod run_data;
 mod schemas;
 mod sequential;
@@ -50,7 +50,6 @@ pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, c
 pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use judged_rates::{JudgedRate, judged_rates};
-pub use lift::{ArmTotals, Lift, LiftedMeasure, RunLifts, SettledExpectation};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use sequential::{

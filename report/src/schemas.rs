@@ -5,7 +5,7 @@
 /// ([`Comparison`](crate::Comparison)), `calibrate` that of `calibration.json` and
 /// of `cargo evalsuite calibrate --format json` ([`CalibrationRecord`](evalsuite_records::record::CalibrationRecord)), `gate` that of a
 /// [`GateReport`](crate::GateReport), `health` that of `cargo evalsuite health --format json` ([`Health`](crate::Health)), `lift` that of
-/// `cargo evalsuite lift --format json` ([`RunLifts`](crate::RunLifts)). They are JSON
+/// `cargo evalsuite lift --format json` ([`RunLifts`](crate::lift::RunLifts)). They are JSON
 /// Schemas of draft 7. Fields that a schema does not name may be added in later versions; readers have to ignore them.
 pub const JSON_SCHEMAS: &[(&str, &str)] = &[
     ("summary", include_str!("../schemas/summary.schema.json")),

@@ -1,6 +1,9 @@
 // Where it went wrong: graders, buckets, tags, targets and metadata; the slowest, most expensive and least stable cases; judges; skips.
 
 class BreakdownView {
+  /** What is shown above the panels: functions of the report. */
+  static sections = [];
+
   constructor(report, order) {
     this.report = report;
     this.order = order;
@@ -33,7 +36,7 @@ class BreakdownView {
       el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), this.scope(cases)),
       el('div', { class: 'filter-problems' }, problems.map((problem) => el('p', {}, problem))),
       report.cases.length > 0 && !cases.length && el('div', { class: 'empty' }, el('h2', {}, 'No case matches')),
-      liftPanels(report),
+      BreakdownView.sections.map((section) => section(report)),
       el('div', { class: 'panels' },
         this.graders(cases),
         groups.map(([, label, of, query]) => this.rates(cases, label, of, query)),

@@ -1,5 +1,7 @@
 // What a skill does: its arms in a run compared, for each suite.
 
+BreakdownView.sections.push(liftPanels);
+
 function liftPanels(report) {
   return report.lifts.map((lift) => el('section', { class: 'panel lift' },
     el('h2', {}, 'Lift of the skill', el('span', { class: 'muted' }, ' ', nameText(lift.suite))),

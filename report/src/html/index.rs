@@ -16,7 +16,6 @@ use super::chunks::ChunkPlace;
 use super::past_runs::{past_run, totals};
 use crate::comparison::FEWEST_PAIRS;
 use crate::judged_rates::judged_rates;
-use crate::lift::RunLifts;
 use crate::run_data::{Problem, RunData, SuiteData};
 use crate::sequential::RunDecision;
 
@@ -62,7 +61,7 @@ impl HtmlReport {
             "suites": run.suites.iter().map(suite_info).collect::<Vec<_>>(),
             "probe": probe(run),
             "judgedRates": judged_rates(run),
-            "lifts": RunLifts::of(run).lifts,
+            "lifts": crate::lift::RunLifts::of(run).lifts,
             // Below this number of cases, a lift says nothing.
             "fewestPairs": FEWEST_PAIRS,
             "decision": RunDecision::of(run).map(|it| json!({ "verdict": it.verdict, "headline": it.headline(), "rerun": it.rerun() })),

@@ -2,7 +2,8 @@
 
 use evalsuite_needs::needs;
 use evalsuite_records::record::Status;
-use evalsuite_report::{CaseData, HtmlReport, RunData, RunLifts};
+use evalsuite_report::lift::RunLifts;
+use evalsuite_report::{CaseData, HtmlReport, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{assert_quiet, browser};
