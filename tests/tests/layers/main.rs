@@ -8,6 +8,8 @@ mod order;
 mod references;
 mod untrusted_files;
 
+use std::collections::BTreeMap;
+
 use evalsuite_tests::source::{CrateSource, PRODUCT_FOLDERS, read_source_files, workspace_root};
 
 /// The order of the modules in one folder: that of a crate, or of a module with children.
@@ -363,10 +365,15 @@ const TRIALS: &[&str] = &["attempts", "counted_trials", "running_trials", "confi
 #[test]
 fn no_module_imports_from_a_higher_layer() {
     let mut problems = Vec::new();
+    // Parsing takes nearly all of the time, and a crate has several folders.
+    let mut crates: BTreeMap<&str, CrateSource> = BTreeMap::new();
     for plan in FLOOR_PLANS {
         let (folder, inside) = of_crate(plan.folder);
-        let files = read_source_files(workspace_root(), folder);
-        problems.extend(order::violations(&CrateSource::parse(&files, folder), &inside, plan.order));
+        let source = crates.entry(folder).or_insert_with(|| {
+            let files = read_source_files(workspace_root(), folder);
+            CrateSource::parse(&files, folder)
+        });
+        problems.extend(order::violations(source, &inside, plan.order));
     }
     assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
 }

@@ -12,6 +12,8 @@ use std::{env, fs};
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 
+use self::re_exported_types::PublicType;
+
 /// Folders of the libraries and the names they are imported by.
 const LIBRARIES: &[(&str, &str)] = &[
     ("build", "evalsuite_build"),
@@ -73,10 +75,17 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("evalsuite::UserResult", "inferred; the examples of `IntoUser` use it"),
 ];
 
+/// One test of all types: parsing the crates takes nearly all of its time.
 #[test]
-fn every_type_that_users_meet_has_an_example_that_compiles() {
+fn every_type_that_users_meet_has_an_example_that_compiles_and_can_grow() {
     let (users, parts) = users_crate();
     let types = re_exported_types::exported_by(&users, &parts, &users.root);
+    every_type_has_an_example_that_compiles(&types);
+    types_can_grow(&types);
+    suites_cases_and_graders_can_grow(&re_exported_types::exported_by(&users, &parts, &users.root.modules["schema"]));
+}
+
+fn every_type_has_an_example_that_compiles(types: &[PublicType<'_>]) {
     assert!(types.len() > 40, "expected to find the types of the crate, found {}", types.len());
     let without = types.iter().filter(|found| !found.has_compiled_example()).map(|found| found.path.as_str());
     let allowed = WITHOUT_EXAMPLE.iter().map(|(path, _)| *path);
@@ -94,19 +103,13 @@ const EXHAUSTIVE: &[(&str, &str)] = &[
     ("evalsuite::Verdict", "a verdict is pass or fail"),
 ];
 
-#[test]
-fn types_that_users_meet_can_grow() {
-    let (users, parts) = users_crate();
-    let types = re_exported_types::exported_by(&users, &parts, &users.root);
+fn types_can_grow(types: &[PublicType<'_>]) {
     let exhaustive = types.iter().filter(|found| !found.can_grow()).map(|found| found.path.as_str());
     let allowed = EXHAUSTIVE.iter().map(|(path, _)| *path);
     assert_eq!(exhaustive.collect::<BTreeSet<_>>(), allowed.collect(), "types without #[non_exhaustive]");
 }
 
-#[test]
-fn suites_cases_and_graders_can_grow() {
-    let (users, parts) = users_crate();
-    let types = re_exported_types::exported_by(&users, &parts, &users.root.modules["schema"]);
+fn suites_cases_and_graders_can_grow(types: &[PublicType<'_>]) {
     for name in
         ["Suite", "Case", "Grader", "Calibration", "Sample", "Conversation", "Turn", "Trials", "ReferenceSolution"]
     {
