@@ -23,7 +23,7 @@ fn package(name: &str, kind: &str) -> Package {
     let suite = format!("{{ \"name\": \"words\", \"agent_name\": \"echo\", \"kind\": {kind:?} }}");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
         .write("suites/words/suite.json", &suite);
     for word in CASES {
@@ -241,7 +241,7 @@ fn answers_are_compared_with_accepted_ones() {
         - { name: kinder, type: compare, against: baseline }\n";
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", TONES)
         .write("suites/words/EVAL.yaml", "execution: { threshold: 0.7 }\n")
         .write("suites/words/cases/hello/case.yaml", case);

@@ -37,7 +37,7 @@ fn package() -> Package {
     let package = Package::new("line_breaks");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("tests/evals.rs", "use line_breaks::agent;\nevalsuite::include_eval_suite!(\"suites/shop\");\n")
         .write("suites/shop/EVAL.yaml", SUITE)
         .write("suites/shop/note.txt", "first\nsecond\n")

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_needs::needs;
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, files_below, read_json, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, files_below, read_json, suites};
 
 const KEY: &str = "mk-a-key-of-the-test";
 
@@ -21,10 +21,9 @@ impl Suite {
     /// A suite whose cases have these prompts and graders; `keys` are those of `mcp` beside the server `test`.
     fn new(name: &str, keys: &str, cases: &[(&str, &Value, &str)]) -> Self {
         let package = Package::new(name);
-        package.add_feature("mcp");
         package
             .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", "")
+            .library("")
             .write("tests/evals.rs", "evalsuite::include_eval_suite!(\"suites/shop\", agent = \"cli\");\n")
             .write("suites/shop/EVAL.yaml", "description: Tools.\n");
         let suite = Self(package);
@@ -49,11 +48,15 @@ impl Suite {
     }
 
     fn run(&self, variables: &[(&str, &str)]) -> CommandOutput {
+        self.run_with(&[], variables)
+    }
+
+    fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
         self.0.records().clear();
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0);
         let call = call.env("SERVICE_KEY", KEY);
         let call = variables.iter().fold(call, |call, (name, value)| call.env(name, *value));
-        call.args(["evalsuite", "run"]).with_cargo().run()
+        call.args(["evalsuite", "run"]).args(arguments).with_cargo().run()
     }
 
     fn result(&self, id: &str) -> Value {
@@ -205,12 +208,12 @@ fn an_agent_that_is_killed_keeps_its_calls() {
 fn a_sealed_agent_starts_its_servers_and_its_calls_are_recorded_and_replayed() {
     let task = prompt(&json!([["test", "echo", {"text": "hello"}]]));
     let suite = Suite::new("mcp_sealed", "", &[("right", &task, ECHOED)]);
-    suite.0.add_feature("sealed");
     let target = fs::read_to_string(suite.0.root().join("targets.yaml")).unwrap();
     let sealed = format!("  timeout_seconds: 20\n  sealed: auto\n  read: ['{}']\n", file("").display());
     suite.0.write("targets.yaml", &target.replace("  timeout_seconds: 20\n", &sealed));
     for mode in ["record", "replay"] {
-        suite.run(&[("EVALSUITE_MCP", mode)]).succeeds("the servers are started in the seal of the agent");
+        let ran = suite.run_with(&["--features", MORE_FEATURES], &[("EVALSUITE_MCP", mode)]);
+        ran.succeeds("the servers are started in the seal of the agent");
         assert_eq!(suite.calls(), [("echo".into(), json!("hello"), false)], "{mode}");
         let sealed = &suite.result("right")["sealed"];
         assert!(sealed["landlock_abi"].is_number() || sealed["reason"].is_string(), "{sealed}");

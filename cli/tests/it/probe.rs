@@ -4,7 +4,7 @@ use std::fs;
 
 use evalsuite_schema::Value;
 use evalsuite_schema::json::from_str;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, read_json, suites};
 
 const AGENT: &str = "pub async fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::io::Error> {
     panic!(\"no agent is called\")
@@ -60,6 +60,9 @@ tests:
     assertions: [{ type: equals, value: Saved. }, { type: is_anything }, { type: is_untouched }]
 ";
 
+/// [`MORE_FEATURES`] without the feature that the command adds.
+const WITHOUT_PROBE: &str = "evalsuite/judge,evalsuite/reload,evalsuite/users";
+
 struct Probed(Package);
 
 impl Probed {
@@ -67,7 +70,7 @@ impl Probed {
         let package = Package::new(name);
         package
             .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", AGENT)
+            .library(AGENT)
             .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
             .write("suites/shop/EVAL.yaml", SHOP)
             .write("suites/code/EVAL.yaml", CODE)
@@ -78,7 +81,7 @@ impl Probed {
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
         Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0)
-            .args(["evalsuite", "probe", "-p", self.0.name()])
+            .args(["evalsuite", "probe", "-p", self.0.name(), "--features", WITHOUT_PROBE])
             .args(arguments.iter().copied())
             .in_directory(self.0.root())
             .with_cargo()
@@ -162,7 +165,7 @@ fn weak_cases_and_graders_are_found_without_calling_the_agent() {
     probed.0.write("suites/shop/EVAL.yaml", SHOP);
     // The test of the suite is red on request.
     let check = |setting: &str| {
-        let features = ["--features", "evalsuite/probe"];
+        let features = ["--features", MORE_FEATURES];
         let test = probed
             .0
             .cargo([&["test", "--test", "evals"], &features[..], &["--", "--exact", "shop::suite_check"]].concat());

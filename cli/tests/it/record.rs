@@ -61,7 +61,7 @@ impl Recorded {
         let package = Package::new(name);
         package
             .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", AGENT)
+            .library(AGENT)
             .write(
                 "tests/evals.rs",
                 &format!(

@@ -172,7 +172,7 @@ fn small_package(name: &str) -> Chosen {
     chosen
         .package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write(
             "tests/evals.rs",
             &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/shop\", agent = agent);\n"),
@@ -272,7 +272,6 @@ fn a_case_whose_variable_has_another_value_has_changed() {
 #[test]
 fn a_case_whose_judge_has_a_variable_with_another_value_has_changed() {
     let chosen = small_package("chosen_judge_variables");
-    chosen.package.add_feature("cli-agents");
     let judge = r#"targets: [{ name: kind, provider: cli, command: "echo '{\"score\": ${{ JUDGE_SCORE }}}' > {OUTPUT_FILE}" }]"#;
     chosen.package.write(".evalsuite/targets.yaml", judge);
     let judged =

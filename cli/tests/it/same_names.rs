@@ -177,7 +177,7 @@ fn suites_of_two_packages_are_two() {
 fn a_suite_that_several_modules_include_has_results_for_each() {
     let package = Package::new("included_for_agents");
     package
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("tests/agents.rs", "use included_for_agents::{fast, slow};\nmod one { use super::fast; evalsuite::include_eval_suite!(\"suites/shop\", agent = fast); }\nmod two { use super::slow; evalsuite::include_eval_suite!(\"suites/shop\", agent = slow, name = others); }\n")
         .write("tests/evals.rs", "use included_for_agents::fast;\nevalsuite::include_eval_suite!(\"suites/shop\", agent = fast);\n");
     add_suite(&package, "suites/shop");
@@ -219,7 +219,7 @@ fn a_suite_that_several_modules_include_has_results_for_each() {
 #[test]
 fn two_suites_of_a_package_may_have_one_name() {
     let package = Package::new("two_shops");
-    package.write("src/lib.rs", LIB);
+    package.library(LIB);
     for (test, directory, agent) in [("evals", "suites/shop", "fast"), ("more", "more/shop", "slow")] {
         add_suite(&package, directory);
         package.write(

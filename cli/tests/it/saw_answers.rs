@@ -45,7 +45,7 @@ fn everything_that_shows_a_run_says_that_the_agent_saw_the_answers() {
     let package = Package::new("saw_answers");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", AGENT)
+        .library(AGENT)
         .write("tests/evals.rs", "evalsuite::include_eval_suite!(\"suites/shop\", agent = saw_answers::agent);\n")
         .write("suites/shop/EVAL.yaml", SUITE)
         .write("suites/shop/cases/refund/case.yaml", "input: A refund, please.\n");

@@ -44,7 +44,7 @@ impl Sharded {
         let package = Package::new("sharded");
         package
             .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", "")
+            .library("")
             .write("tests/evals.rs", CODE)
             .write("suites/sharded/EVAL.yaml", EVAL_YAML);
         for case in CASES {

@@ -30,14 +30,27 @@ pub struct Package {
     records: PathBuf,
 }
 
+/// The features of evalsuite that packages have: with one set for all of them, cargo compiles evalsuite once.
+const FEATURES: &[&str] = &["acp", "cli-agents", "grader-tests", "mcp", "unicode-patterns"];
+
+/// The other features of evalsuite, for `--features`. Tests build packages with and without these, and with all of them if they need one: then
+/// cargo compiles evalsuite once more, and not once for each.
+pub const MORE_FEATURES: &str = "evalsuite/judge,evalsuite/probe,evalsuite/reload,evalsuite/sealed,evalsuite/users";
+
 impl Package {
     /// A package with evalsuite as dependency and `evalsuite-build` as build-dependency, without sources.
     ///
     /// `name` has to be unique among all tests.
     pub fn new(name: &str) -> Self {
+        Self::with_features(name, FEATURES)
+    }
+
+    /// The same with only these features of evalsuite besides its defaults, for tests of what a feature adds. Each set costs another
+    /// compilation of evalsuite.
+    pub fn with_features(name: &str, features: &[&str]) -> Self {
         let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));
         // Without a workspace of its own, cargo would look for the package in the workspace of evalsuite.
-        package.write("Cargo.toml", &format!("{}\n[workspace]\n", Self::manifest(name)));
+        package.write("Cargo.toml", &format!("{}\n[workspace]\n", Self::manifest_with(name, features)));
         package
     }
 
@@ -79,10 +92,16 @@ impl Package {
     ///
     /// Every package has the same dependencies, so that cargo builds them once.
     pub fn manifest(name: &str) -> String {
+        Self::manifest_with(name, FEATURES)
+    }
+
+    /// The same with only these features of evalsuite besides its defaults.
+    pub fn manifest_with(name: &str, features: &[&str]) -> String {
         let path = |folder: &str| format!("{:?}", directories::workspace().join(folder));
+        let features = if features.is_empty() { String::new() } else { format!(", features = {features:?}") };
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-             [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
+             [dependencies]\nevalsuite = {{ path = {}{features} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
              [build-dependencies]\nevalsuite-build = {{ path = {} }}\n",
             path("runtime"),
             path("build"),
@@ -108,15 +127,14 @@ impl Package {
         self
     }
 
-    /// Adds a feature of evalsuite to the manifest.
-    pub fn add_feature(&self, name: &str) -> &Self {
+    /// Writes a library without tests: cargo builds no test program of it and does not look for examples in its documentation.
+    pub fn library(&self, content: &str) -> &Self {
         let manifest = fs::read_to_string(self.root.join("Cargo.toml")).expect("the package has a Cargo.toml");
-        let has_features = "runtime\", features = [";
-        if let Some((before, after)) = manifest.split_once(has_features) {
-            return self.write("Cargo.toml", &format!("{before}{has_features}{name:?}, {after}"));
+        if !manifest.contains("\n[lib]\n") {
+            let library = "[lib]\ntest = false\ndoctest = false\n\n[dependencies]\n";
+            self.write("Cargo.toml", &manifest.replacen("[dependencies]\n", library, 1));
         }
-        let (before, after) = manifest.split_once("runtime\" }").expect("the package depends on evalsuite");
-        self.write("Cargo.toml", &format!("{before}{has_features}{name:?}] }}{after}"))
+        self.write("src/lib.rs", content)
     }
 
     /// Adds the feature `generate` of evalsuite-build to the manifest.

@@ -38,7 +38,7 @@ pub fn package_with_suite(package: &str, suite: &str, tests: &str) -> Package {
     let package = Package::new(package);
     package
         .write("build.rs", BUILD_SCRIPT)
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", tests)
         .write(&format!("suites/{suite}/EVAL.yaml"), EVAL_YAML);
     package
@@ -50,7 +50,7 @@ pub fn package_with_random_agent(name: &str, cases: usize) -> Package {
     let package = Package::new(name);
     package
         .write("build.rs", BUILD_SCRIPT)
-        .write("src/lib.rs", RANDOM_AGENT)
+        .library(RANDOM_AGENT)
         .write("tests/evals.rs", &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/words\");\n"))
         .write(
             "suites/words/suite.json",

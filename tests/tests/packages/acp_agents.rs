@@ -29,7 +29,7 @@ fn the_guide_leads_to_a_green_case_and_a_red_one() {
     assert_eq!(cargo, ["$ cargo add --dev evalsuite --features acp", "$ cargo test --test notes"]);
 
     let package = Package::new("acp_guide");
-    package.add_feature("acp").write("src/lib.rs", "").write("bin/my-agent", AGENT);
+    package.library("").write("bin/my-agent", AGENT);
     let script: String = block
         .lines()
         .filter(|line| !of_cargo(line))
@@ -48,10 +48,9 @@ fn the_guide_leads_to_a_green_case_and_a_red_one() {
 
 #[test]
 fn such_agents_without_their_feature_are_compile_errors_that_name_it() {
-    let package = Package::new("acp_missing");
+    let package = Package::with_features("acp_missing", &["cli-agents"]);
     package
-        .add_feature("cli-agents")
-        .write("src/lib.rs", "")
+        .library("")
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", "name: by_case\n")
         .write(

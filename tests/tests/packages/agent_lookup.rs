@@ -5,7 +5,7 @@ use evalsuite_tests::throwaway::{Package, suites};
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
-        .write("src/lib.rs", "")
+        .library("")
         .write("suites/by_task/suite.json", suites::SUITE_JSON)
         .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
     package

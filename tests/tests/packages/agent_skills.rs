@@ -55,7 +55,7 @@ const EVALS: &str = r#"{
 fn the_evals_of_a_skill_run_with_the_skill_and_their_files_in_the_workspace() {
     let package = Package::new("agent_skills");
     package
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write(
             "tests/evals.rs",
             "use agent_skills::{agent, judge};\nevalsuite::include_eval_suite!(\"skills/pdf-forms\", judge = judge);",
@@ -89,7 +89,7 @@ fn package_of_skills(name: &str, test: &str) -> Package {
 }"#;
     let package = Package::new(name);
     package
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("tests/evals.rs", test)
         .write("build.rs", "fn main() { evalsuite_build::track(\"skills\"); }")
         .write("skills/csv/SKILL.md", &(front_matter("csv") + "new"))
@@ -144,7 +144,6 @@ fn a_directory_of_skills_has_a_module_for_each_and_only_the_arm_with_the_skill_c
 fn the_arms_of_a_command_are_its_default_target() {
     let test = r#"evalsuite::include_eval_suite!("skills/csv", agent = "cli", judge = arms_of_a_command::judge);"#;
     let package = package_of_skills("arms_of_a_command", test);
-    package.add_feature("cli-agents");
     package.write(
         "skills/targets.yaml",
         "targets:\n  - name: default\n    provider: cli\n    command: \"(printf 'skill='; tail -n 1 .agents/skills/csv/SKILL.md || echo none) > {OUTPUT_FILE}\"\n",
@@ -164,7 +163,7 @@ fn the_guide_gets_to_a_red_and_a_green_case() {
     assert!(evals.lines().count() + test.lines().count() <= 12, "{evals}\n{test}");
     let package = Package::new("skill_of_the_guide");
     package
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", test)
         .write("skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets people.\n---\n")
         .write("skills/greet/evals/evals.json", evals);

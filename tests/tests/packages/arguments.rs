@@ -8,7 +8,7 @@ use evalsuite_tests::throwaway::{Package, suites};
 /// A package with a suite that gives a warning, used by the test program `evals`.
 fn warned(name: &str, arguments: &str) -> Package {
     let package = Package::new(name);
-    package.write("src/lib.rs", suites::AGENT);
+    package.library(suites::AGENT);
     call(&package, arguments);
     package
         .write("suites/by_case/EVAL.yaml", "assert:\n  - { type: contains, value: hello }\n")
@@ -193,7 +193,7 @@ fn async_code_runs_on_the_runtime_of_the_program() {
         "[dependencies]\ntokio = { version = \"1\", default-features = false, features = [\"rt-multi-thread\"] }\n";
     package
         .write("Cargo.toml", &manifest.replace("[dependencies]\n", tokio))
-        .write("src/lib.rs", "")
+        .library("")
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "mine"))
         .write(

@@ -45,9 +45,8 @@ const TALKS: &str = "mode: conversation\ninput: [{ role: system, content: be bri
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
-        .add_feature("cli-agents")
         .add_generator()
-        .write("src/lib.rs", "")
+        .library("")
         .write(
             "build.rs",
             "fn main() { evalsuite_build::generate(\"suites/by_case\").name(\"generated\").cli_agents().write(); }",
@@ -129,8 +128,7 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
     let package = Package::new("cli_agents_failing");
     let hangs = "'sleep 500 & echo $! > \"$EVALSUITE_TRIAL_DIR\"/child.pid; wait'";
     package
-        .add_feature("cli-agents")
-        .write("src/lib.rs", "")
+        .library("")
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", "execution: { targets: [fails, silent, hangs, sick, rust, gone] }\n")
         .write(
@@ -189,8 +187,7 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
 fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     let package = Package::new("cli_agents_linked");
     package
-        .add_feature("cli-agents")
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
         .write("targets.yaml", "targets: []\n")
@@ -211,9 +208,9 @@ fn a_program_with_agents_in_rust_links_no_yaml_reader() {
 
 #[test]
 fn commands_without_their_feature_are_compile_errors_that_name_it() {
-    let package = Package::new("cli_agents_missing");
+    let package = Package::with_features("cli_agents_missing", &[]);
     package
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
         .write("targets.yaml", "targets: [{ name: strict, provider: cli, command: 'true {OUTPUT_FILE}' }]\n");

@@ -22,7 +22,7 @@ const TASK: &str = r#"{ "id": "own", "description": "Is graded in Rust.", "input
 
 fn package() -> Package {
     let package = Package::new("dynamic");
-    let manifest = Package::manifest("dynamic").replace("/runtime\"", "/dynamic\"");
+    let manifest = Package::manifest_with("dynamic", &[]).replace("/runtime\"", "/dynamic\"");
     let manifest = manifest.replace("evalsuite = {", "evalsuite = { package = \"evalsuite-dynamic\",");
     package
         .write("Cargo.toml", &format!("{manifest}\n[workspace]\n"))

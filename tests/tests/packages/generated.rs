@@ -24,7 +24,7 @@ pub fn polite(evidence: &evalsuite::Evidence<'_>) -> bool {
 
 fn package() -> Package {
     let package = Package::new("generated");
-    package.add_generator().add_feature("grader-tests");
+    package.add_generator();
     package
         .write(
             "build.rs",
@@ -34,7 +34,7 @@ fn package() -> Package {
                 evalsuite_build::generate(\"suites/by_case\").name(\"again\").ignore(\"twice\").no_agent().write();
             }\n",
         )
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write(
             "tests/by_macro.rs",
             &format!(
@@ -167,7 +167,7 @@ fn closures_and_casts_are_agents_and_graders() {
                 }}\n"
             ),
         )
-        .write("src/lib.rs", polite)
+        .library(polite)
         .write(
             "tests/by_macro.rs",
             &format!("use expressions::*;\nevalsuite::include_eval_suite!(\"suites/by_task\", {arguments}, fixtures = off);\n"),

@@ -14,7 +14,7 @@ fn with_suite(package: Package) -> Package {
 #[test]
 fn one_file_can_include_several_suites_under_other_names_and_through_other_macros() {
     let package = with_suite(Package::new("several_calls"));
-    package.write("src/lib.rs", suites::AGENT).write(
+    package.library(suites::AGENT).write(
         "tests/evals.rs",
         r#"
         use several_calls::agent;
@@ -115,7 +115,7 @@ fn paths_of_a_package_outside_of_a_workspace_are_relative_to_the_package() {
 #[test]
 fn in_a_function_or_an_expression_the_error_says_where_the_call_belongs() {
     let package = with_suite(Package::new("misplaced"));
-    package.write("src/lib.rs", suites::AGENT);
+    package.library(suites::AGENT);
     let table = [
         ("statement", "fn f() { evalsuite::include_eval_suite!(\"suites/by_case\"); }"),
         ("braces", "fn f() { evalsuite::include_eval_suite! { \"suites/by_case\" } }"),
@@ -147,7 +147,7 @@ fn a_suite_named_like_its_crate_can_have_another_name_where_that_hides_the_crate
     package
         .write("suites/named_like_suite/EVAL.yaml", suites::EVAL_YAML)
         .write("suites/named_like_suite/cases/first/case.yaml", &suites::case("hello", "hello"))
-        .write("src/lib.rs", suites::AGENT);
+        .library(suites::AGENT);
     let file = |name: &str, code: &str| package.write(&format!("tests/{name}.rs"), code);
     let call = "evalsuite::include_eval_suite!(\"suites/named_like_suite\"";
     file("imports", &format!("use named_like_suite::agent;\n{call});"));
@@ -168,7 +168,7 @@ fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     let inline = "tests: [{ id: inline, input: hello, assertions: [{ type: contains, value: hello }] }]\n";
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write(
             "tests/evals.rs",
             "use watched::agent;\nevalsuite::include_eval_suite!(\"beside.eval.yaml\");\n\

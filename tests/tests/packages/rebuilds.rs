@@ -130,7 +130,7 @@ fn records_of_tests_cause_no_rebuild() {
     let package = Package::new("unchanged");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/evals.rs", &format!("use unchanged::{{agent, echo}};{CALLS}"))
         .write("tests/untracked.rs", "use unchanged::agent;\nevalsuite::include_eval_suite!(\"more\");")
         .write("more/EVAL.yaml", suites::EVAL_YAML)
@@ -160,7 +160,7 @@ fn what_the_macro_stores_while_it_is_expanded_causes_no_rebuild() {
     let package = Package::new("stored");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/evals.rs", "use stored::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
         .write("suites/by_case/EVAL.yaml", "workspace: { template: ./template }\n")
         .write("suites/by_case/template/note.txt", "one")
@@ -209,7 +209,7 @@ fn changed_files_outside_of_the_tracked_directory_cause_a_rebuild() {
                 evalsuite_build::generate(\"suites/by_case\").name(\"written\").write();
             }",
         )
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/by_macro.rs", "use reads_elsewhere::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
         .write(
             "tests/by_file.rs",
@@ -242,7 +242,7 @@ fn changed_files_behind_links_cause_a_rebuild() {
     let package = Package::new("linked");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/evals.rs", "use linked::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
         .write("suites/by_case/cases/own/case.yaml", &suites::case("hello", "hello"))

@@ -38,7 +38,7 @@ fn package(name: &str, wanted: &str) -> Package {
     let package = Package::new(name);
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("tests/evals.rs", &tests(name, wanted))
         .write("suites/by_task/suite.json", suites::SUITE_JSON)
         .write("suites/by_task/tasks/says.json", &task("hello"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::Value;
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, suites};
 
 const TESTS: &str = "
 use std::convert::Infallible;
@@ -35,7 +35,7 @@ fn main() {
 }
 ";
 
-const FEATURE: [&str; 4] = ["--test", "evals", "--features", "evalsuite/reload"];
+const FEATURE: [&str; 4] = ["--test", "evals", "--features", MORE_FEATURES];
 
 fn by_case(asks: &str, expects: &str) -> String {
     format!("{}  - include: polite\n  - type: is-short\n", suites::case(asks, expects))
@@ -63,7 +63,7 @@ fn package(name: &str) -> Package {
     package
         .add_generator()
         .write("build.rs", BUILD_SCRIPT)
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", TESTS)
         .write("suites/by_task/suite.json", suites::SUITE_JSON)
         .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"))
@@ -243,7 +243,7 @@ fn cases_that_are_gone_do_not_run_in_a_process_that_runs_many() {
     package
         .add_generator()
         .write("build.rs", "fn main() { evalsuite_build::track(\"suites\"); }\n")
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", EVALS_RUN)
         .write("suites/many/EVAL.yaml", suites::EVAL_YAML);
     for case in 'a'..='n' {

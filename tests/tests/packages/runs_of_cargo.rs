@@ -13,6 +13,8 @@ evalsuite::include_eval_suite!("suites/steps", agent = echo);
 fn package() -> Package {
     let package = suites::package_with_suite("runs-of-cargo", "steps", CODE);
     package.write("tests/more.rs", CODE);
+    // A library whose examples are tests.
+    package.write("Cargo.toml", &format!("{}\n[workspace]\n", Package::manifest("runs-of-cargo")));
     package.write("src/lib.rs", "//! ```\n//! assert_eq!(1, 1);\n//! ```\n");
     package.write("suites/steps/cases/hello/case.yaml", &suites::case("hello", "hello"));
     package

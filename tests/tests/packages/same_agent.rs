@@ -143,7 +143,7 @@ fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
 #[test]
 fn suites_without_patterns_need_no_engine_for_them() {
     let package = Package::new("without_patterns");
-    let manifest = Package::manifest("without_patterns")
+    let manifest = Package::manifest_with("without_patterns", &[])
         .replace("runtime\" }", "runtime\", default-features = false, features = [\"macros\"] }");
     let case = |assertion: &str| format!("tests:\n  - {{ id: word, input: hello, assertions: [{assertion}] }}\n");
     package

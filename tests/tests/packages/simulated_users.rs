@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use evalsuite_schema::json::Value;
-use evalsuite_tests::throwaway::{Call, Package, suites};
+use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, suites};
 
 use crate::judging::chat_service::{Asked, Service, completion};
 
@@ -83,14 +83,14 @@ fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("suites/talks/EVAL.yaml", &eval_yaml())
         .write("tests/evals.rs", &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/talks\");\n"));
     package
 }
 
 fn test(package: &Package) -> Call {
-    package.cargo(["test", "--test", "evals", "--features", "evalsuite/judge,evalsuite/users", "--"])
+    package.cargo(["test", "--test", "evals", "--features", MORE_FEATURES, "--"])
 }
 
 fn with_service(call: Call, service: &Service, model: &str) -> Call {

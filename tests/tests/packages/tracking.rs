@@ -20,7 +20,7 @@ fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
         .write("build.rs", TRACKS_LIST)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("suites/by_task/suite.json", suites::SUITE_JSON)
         .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
     package
@@ -125,7 +125,7 @@ fn agent(name: &str) -> Package {
     package
         .write("Cargo.toml", &manifest)
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "pub fn answer() -> String { String::from(\"hello\") }\n")
+        .library("pub fn answer() -> String { String::from(\"hello\") }\n")
         .write(
             "tests/evals.rs",
             &format!(
@@ -222,7 +222,9 @@ fn warnings_are_shown_once_for_each_call_of_the_macro() {
         ran.is_silent_about("warned@0.1.0: ").says_times("test by_case::first ... ok", 2);
     }
     // The library is compiled twice, for itself and with its own tests.
-    package.remove("tests").write("src/lib.rs", &format!("{}{call}", suites::AGENT));
+    let manifest = format!("{}\n[workspace]\n", Package::manifest("warned"));
+    package.remove("tests").write("Cargo.toml", &manifest);
+    package.write("src/lib.rs", &format!("{}{call}", suites::AGENT));
     let ran = package.cargo(["test"]).env("TRACK", "suites").run().succeeds("warnings fail no build");
     ran.says_times("W001 deprecated-key", 1).says_times("W002 missing-case-file", 1);
 }

@@ -5,7 +5,7 @@ use evalsuite_tests::throwaway::{Call, Package, suites};
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write(
             "tests/evals.rs",
             &format!(

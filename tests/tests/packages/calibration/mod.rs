@@ -67,9 +67,8 @@ const ASKED: usize = 6;
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
-        .add_feature("grader-tests")
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write(
             "tests/evals.rs",
             &format!(
@@ -297,10 +296,10 @@ fn under_nextest_all_processes_share_one_calibration() {
 
 #[test]
 fn examples_and_calibrations_need_a_feature() {
-    let package = Package::new("without_grader_tests");
+    let package = Package::with_features("without_grader_tests", &[]);
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write(
             "tests/evals.rs",
             "evalsuite::include_eval_suite!(\"suites/judged\", agent = without_grader_tests::agent, judge = without_grader_tests::judge);",

@@ -5,7 +5,7 @@ pub(crate) mod chat_service;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_tests::throwaway::{Call, Package, files_below, suites};
+use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, files_below, suites};
 
 use self::chat_service::{Service, completion};
 
@@ -43,7 +43,7 @@ fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", LIB)
+        .library(LIB)
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
         .write("suites/by_case/cases/judged/case.yaml", &judged("Greets"))
         .write("suites/by_case/cases/asked/case.yaml", "input: Say hello\nassertions: [{ type: tone }]\n");
@@ -60,7 +60,7 @@ fn ask(package: &Package, question: &str) {
 }
 
 fn test(package: &Package) -> Call {
-    package.cargo(["test", "--test", "evals", "--features", "evalsuite/judge"])
+    package.cargo(["test", "--test", "evals", "--features", MORE_FEATURES])
 }
 
 fn with_judge(package: &Package, service: &Service) -> Call {
@@ -210,9 +210,8 @@ fn commands_judge_agents_in_rust() {
         package.write("tests/evals.rs", &format!("use judged_by_commands::agent;\n{code}\n{generated}\n"));
     };
     package
-        .add_feature("cli-agents")
         .add_generator()
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write(
             "build.rs",
             "fn main() { evalsuite_build::generate(\"suites/by_case\").name(\"again\").default_judges([\"kind\"]).write(); }",

@@ -46,9 +46,8 @@ targets:
 fn package() -> Package {
     let package = Package::new("archived");
     package
-        .add_feature("cli-agents")
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/evals.rs", TESTS)
         .write("suites/by_task/suite.json", suites::SUITE_JSON)
         .write("suites/by_task/tasks/plain.json", &suites::task("plain", "hello", "hello"))

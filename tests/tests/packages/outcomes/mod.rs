@@ -52,7 +52,7 @@ fn outcomes(name: &str) -> Package {
     let goodbye = r#"{ "name": "contains", "config": { "value": "goodbye" } }"#;
     package
         .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "")
+        .library("")
         .write("tests/evals.rs", CODE)
         .write("suites/by_task/suite.json", suites::SUITE_JSON);
     task("positive/passes", "passes", "", &[hello]);

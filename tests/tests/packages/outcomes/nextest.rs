@@ -58,7 +58,7 @@ fn each_inclusion_of_a_suite_has_its_own_records_and_workspaces() {
     let package = Package::new("several_records");
     let call = "evalsuite::include_eval_suite!(\"suites/by_task\", agent = several_records::agent);";
     package
-        .write("src/lib.rs", suites::AGENT)
+        .library(suites::AGENT)
         .write("tests/one.rs", &format!("{call}\nmod again {{ {call} }}"))
         .write("tests/two.rs", call)
         .write("suites/by_task/suite.json", suites::SUITE_JSON)

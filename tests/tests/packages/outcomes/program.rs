@@ -34,7 +34,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn a_program_runs_the_suite_with_its_agent_and_gets_a_report() {
     let package = outcomes("outcomes_program");
     let code = std::fs::read_to_string(package.root().join("tests/evals.rs")).expect("the code of the test");
-    package.remove("tests").write("src/main.rs", &format!("{code}{PROGRAM}")).remove("src/lib.rs");
+    package.remove("tests").write("src/main.rs", &format!("{code}{PROGRAM}"));
     let ran = package.cargo(["run", "--quiet"]).run().succeeds("the program decides what failing cases mean");
     assert_eq!(ran.stdout, "agent-errs Error\nsuccess true\n", "{}", ran.transcript());
     assert_eq!(package.records().runs().len(), 2, "each call is a run");
