@@ -56,7 +56,7 @@ impl Suite {
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0);
         let call = call.env("SERVICE_KEY", KEY);
         let call = variables.iter().fold(call, |call, (name, value)| call.env(name, *value));
-        call.args(["evalsuite", "run"]).args(arguments).with_cargo().run()
+        call.args(["evalsuite", "run"]).args(arguments.iter().copied()).with_cargo().run()
     }
 
     fn result(&self, id: &str) -> Value {
