@@ -9,7 +9,7 @@ use std::{fs, thread};
 
 use evalsuite_needs::needs;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_tests::throwaway::{Call, Package, suites};
+use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, suites};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-evalsuite");
 
@@ -23,6 +23,9 @@ fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<String, Infallible> {
 
 evalsuite::include_eval_suite!(\"suites/by_case\");
 ";
+
+/// [`MORE_FEATURES`] without the feature that the command adds.
+const WITHOUT_RELOAD: &str = "evalsuite/judge,evalsuite/probe,evalsuite/users";
 
 /// A deadlock fails the test instead of blocking it.
 const DEADLOCK: Duration = Duration::from_secs(600);
@@ -49,7 +52,8 @@ struct Watching {
 impl Watching {
     fn short(package: &Package) -> Self {
         let call = Call::program(PROGRAM, package).with_cargo();
-        let mut child = call.args(["evalsuite", "watch", "--format", "short", "--test", "evals"]).spawn();
+        let arguments = ["evalsuite", "watch", "--format", "short", "--test", "evals", "--features", WITHOUT_RELOAD];
+        let mut child = call.args(arguments).spawn();
         let stdout = child.stdout.take().expect("a pipe");
         let (sender, output) = channel();
         thread::spawn(move || {
@@ -64,7 +68,9 @@ impl Watching {
 
     /// On a terminal; its output comes in pieces.
     fn on_screen(package: &Package, test: &str, editor: &str) -> Self {
-        let line = format!("stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test}");
+        let line = format!(
+            "stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test} --features {WITHOUT_RELOAD}"
+        );
         let mut child =
             Call::on_terminal(&line, package).with_cargo().env("EDITOR", editor).without_env("VISUAL").spawn();
         let mut stdout = child.stdout.take().expect("a pipe");
@@ -129,7 +135,7 @@ fn built_at(program: &Path) -> SystemTime {
 #[test]
 fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let package = package("watched");
-    let program = package.build(["--test", "evals", "--features", "evalsuite/reload"]);
+    let program = package.build(["--test", "evals", "--features", MORE_FEATURES]);
     let program = program.succeeds("the package is valid").executable("test", "evals");
     let watching = Watching::short(&package);
     let nothing = "evalsuite: 0 passed, 0 FAILED, 0 skipped; 0 problems";
@@ -219,7 +225,7 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
 #[test]
 fn a_valid_case_runs_while_the_file_of_another_one_is_broken() {
     let package = package("watched_broken");
-    package.build(["--test", "evals", "--features", "evalsuite/reload"]).succeeds("the package is valid");
+    package.build(["--test", "evals", "--features", MORE_FEATURES]).succeeds("the package is valid");
     let watching = Watching::short(&package);
     watching.change();
     let [first, second] = ["first", "second"].map(|case| format!("suites/by_case/cases/{case}/case.yaml"));
