@@ -25,7 +25,9 @@ evalsuite::include_eval_suite!(\"suites/by_case\");
 ";
 
 /// [`MORE_FEATURES`] without the feature that the command adds.
-const WITHOUT_RELOAD: &str = "evalsuite/judge,evalsuite/probe,evalsuite/users";
+fn without_reload() -> String {
+    MORE_FEATURES.replace("evalsuite/reload,", "")
+}
 
 /// A deadlock fails the test instead of blocking it.
 const DEADLOCK: Duration = Duration::from_secs(600);
@@ -52,7 +54,8 @@ struct Watching {
 impl Watching {
     fn short(package: &Package) -> Self {
         let call = Call::program(PROGRAM, package).with_cargo();
-        let arguments = ["evalsuite", "watch", "--format", "short", "--test", "evals", "--features", WITHOUT_RELOAD];
+        let features = without_reload();
+        let arguments = ["evalsuite", "watch", "--format", "short", "--test", "evals", "--features", &features];
         let mut child = call.args(arguments).spawn();
         let stdout = child.stdout.take().expect("a pipe");
         let (sender, output) = channel();
@@ -69,7 +72,8 @@ impl Watching {
     /// On a terminal; its output comes in pieces.
     fn on_screen(package: &Package, test: &str, editor: &str) -> Self {
         let line = format!(
-            "stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test} --features {WITHOUT_RELOAD}"
+            "stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test} --features {}",
+            without_reload()
         );
         let mut child =
             Call::on_terminal(&line, package).with_cargo().env("EDITOR", editor).without_env("VISUAL").spawn();

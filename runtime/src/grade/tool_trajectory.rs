@@ -73,7 +73,7 @@ impl Points {
         let actual = match call {
             None => "no such call".to_owned(),
             // The name alone would be what the assertion says already.
-            Some(ToolCall { tool, input: None, .. }) => format!("{} without arguments", in_text(tool)),
+            Some(ToolCall { tool, input: None, .. }) => shorten(&format!("{tool} without arguments")),
             Some(call) => call_text(&call.tool, call.input.as_ref()),
         };
         self.add(Assertion::new(text, false).with_expected(expected).with_actual(actual));
