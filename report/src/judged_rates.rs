@@ -7,10 +7,10 @@ use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::json::written_by_serde;
+use evalsuite_statistics::{corrected_rate, mean};
 use serde::Serialize;
 
 use crate::run_data::{CaseData, RunData};
-use evalsuite_statistics::{corrected_rate, mean};
 
 /// How often a judge lets answers pass for a grader, beside the rate corrected by its calibration.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,9 +6,9 @@ use std::fmt;
 
 use evalsuite_records::record::{CaseRecord, PassRate, Stability, SuiteSummary, TargetSummary, TrialSummary};
 use evalsuite_records::summary::{SummaryText, TextTable};
+use evalsuite_statistics::wilson_interval;
 
 use crate::run_data::{RunData, SuiteData};
-use evalsuite_statistics::wilson_interval;
 
 /// Largest number of cases in a list.
 const LISTED: usize = 5;

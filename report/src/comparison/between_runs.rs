@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::statistics::t_quantile;
+use evalsuite_statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
 
 use super::compared::{Compared, RunScores};
 use super::levels::ALIKE;
-use evalsuite_statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
 
 /// How far runs of the base are from each other, where that is more than chance explains.
 pub(super) struct BetweenRuns {

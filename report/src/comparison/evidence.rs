@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::baseline::LARGEST_CHANCE;
+use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 use serde::Serialize;
 
 use super::between_runs::BetweenRuns;
@@ -11,7 +12,6 @@ use super::compared::Compared;
 use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
 use super::suite::SuitePairs;
 use super::{CompareOptions, FEWEST_PAIRS, SliceComparison};
-use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 
 /// What could be of either run by itself if nothing had changed, and counts as one observation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

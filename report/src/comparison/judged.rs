@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{PairRecord, Side, Usage};
 use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{at_least, at_most};
+use evalsuite_statistics::{mean, share_interval, sign_flip_p_value};
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SIGNIFICANT};
-use evalsuite_statistics::{mean, share_interval, sign_flip_p_value};
 
 /// The answers of a suite and target in two runs, compared by judges. Each judge was asked about each case twice, with each of the two
 /// answers first.

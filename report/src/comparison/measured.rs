@@ -1,10 +1,10 @@
 //! The numbers of paired cases.
 
 use evalsuite_records::statistics::bounded_interval;
+use evalsuite_statistics::{ExchangeTest, mean};
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS};
-use evalsuite_statistics::{ExchangeTest, mean};
 
 /// Paired cases of a suite or a slice: their differences, and which of them belong together.
 pub(super) struct Differences {

@@ -24,12 +24,12 @@ use evalsuite_records::record::{Baseline, PairRecord};
 use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
 use evalsuite_schema::json::written_by_serde;
+use evalsuite_statistics::holm;
 use serde::Serialize;
 
 use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
-use evalsuite_statistics::holm;
 
 pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;

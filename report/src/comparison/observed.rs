@@ -1,10 +1,10 @@
 //! What the trials of a case say about it, and what of that can be compared.
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Rule, Status};
+use evalsuite_statistics::{CaseTrials, End, Series};
 
 use super::case_change::Standard;
 use crate::run_data::{CaseData, count_outcomes};
-use evalsuite_statistics::{CaseTrials, End, Series};
 
 /// The planned trials of a case in one run, or in several that are counted together, and their scores, by run, that are a fair sample of what
 /// the agent does: only the first one of each run, unless the number of trials is known before. Correlated trials are one. `rule` is that of

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_records::baseline::{UnchangedSuite, counts};
 use evalsuite_records::record::{CaseRecord, Expectation};
 use evalsuite_schema::decimal::is_same;
+use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
 use serde::Serialize;
 
 use super::case_change::Standard;
@@ -17,7 +18,6 @@ use super::pairing::{Pair, pair_cases};
 use super::verdict::{Finding, UnknownTrials};
 use super::{CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, JudgedAnswers, SliceComparison};
 use crate::run_data::{CaseData, count_outcomes, identity};
-use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;

@@ -5,13 +5,13 @@ use std::fmt;
 use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{PairRecord, Side};
 use evalsuite_schema::decimal::at_least;
+use evalsuite_statistics::{shown_p, wilson_interval};
 
 use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
 use super::{
     CaseChange, ChangeKind, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
     SuiteComparison, UnknownTrials,
 };
-use evalsuite_statistics::{shown_p, wilson_interval};
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;

@@ -1,6 +1,7 @@
 //! The verdict on a suite, also where trials ended in an error.
 
 use evalsuite_schema::decimal::{at_least, at_most};
+use evalsuite_statistics::mean;
 use serde::Serialize;
 
 use super::between_runs::BetweenRuns;
@@ -8,7 +9,6 @@ use super::evidence::Evidence;
 use super::measured::p_value;
 use super::suite::SuitePairs;
 use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SliceComparison};
-use evalsuite_statistics::mean;
 
 /// Trials that ended in an error, and what the verdict would be without errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -8,13 +8,13 @@ use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
+use evalsuite_statistics::mean;
 
 use super::{Destination, Format};
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::sequential::RunDecision;
-use evalsuite_statistics::mean;
 
 pub(super) const FORMAT: Format = Format::of_text(
     "markdown",

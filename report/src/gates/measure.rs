@@ -4,9 +4,9 @@ use evalsuite_records::record::{Status, TrialSummary};
 use evalsuite_records::statistics::bounded_interval;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::gate::{Gate, Measure};
+use evalsuite_statistics::{mean, wilson_interval};
 
 use crate::run_data::CaseData;
-use evalsuite_statistics::{mean, wilson_interval};
 
 /// A measure that compares targets; `None` for a gate on another one.
 type Comparison = fn(&Gate, &[&CaseData]) -> Option<Measured>;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::CalibrationRecord;
 use evalsuite_schema::decimal::at_least;
+use evalsuite_statistics::{holm, mean, sign_flip_p_value};
 
 use super::JudgeHealth;
-use evalsuite_statistics::{holm, mean, sign_flip_p_value};
 
 /// Adjusted p-value up to which values or agreement have moved.
 const SIGNIFICANT: f64 = 0.05;

@@ -4,9 +4,9 @@ use std::{fmt, iter};
 
 use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
+use evalsuite_statistics::shown_p;
 
 use super::{CaseHealth, GraderFinding, Health, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader};
-use evalsuite_statistics::shown_p;
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts};
 use evalsuite_schema::json::{Value, json, written_by_serde};
+use evalsuite_statistics::mean;
 use serde::Serialize;
 
 use super::index::{outcome_code, run_info};
 use crate::comparison::{Comparison, SuiteComparison, has_same_threshold};
 use crate::run_data::{CaseLookup, RunData, identity};
-use evalsuite_statistics::mean;
 
 /// Numbers of one suite and target in one run.
 #[derive(Debug, Clone, Default, Serialize)]

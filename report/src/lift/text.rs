@@ -4,10 +4,10 @@ use std::fmt;
 
 use evalsuite_diagnostics::{counted, terminal};
 use evalsuite_records::summary::TextTable;
+use evalsuite_statistics::shown_p;
 
 use super::{ArmTotals, Lift, LiftedMeasure, RunLifts, SettledExpectation};
 use crate::comparison::FEWEST_PAIRS;
-use evalsuite_statistics::shown_p;
 
 /// Largest number of expectations in a list.
 const LISTED: usize = 10;

@@ -5,6 +5,7 @@
 pub(crate) mod acp;
 #[cfg_attr(not(feature = "cli-agents"), path = "without_command.rs")]
 pub(crate) mod command;
+pub(crate) mod command_exchange;
 #[cfg_attr(not(feature = "mcp"), path = "without_mcp.rs")]
 pub(crate) mod mcp;
 #[cfg_attr(not(feature = "capture"), path = "without_capture.rs")]

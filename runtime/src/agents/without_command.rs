@@ -58,7 +58,7 @@ pub(crate) mod resolved_command {
     use evalsuite_schema::CliTarget;
 
     use super::cli_agent::CliAgent;
-    use super::command_call::{CommandAnswer, CommandCall};
+    use crate::agents::command_exchange::{CommandAnswer, CommandCall};
     use crate::model::command::CommandEnvironment;
     use crate::model::suite_location::SuiteLocation;
     use crate::platform::redaction::Redactor;
@@ -89,57 +89,5 @@ pub(crate) mod resolved_command {
         pub(crate) fn call(&self, _: &CommandCall<'_>) -> CommandAnswer {
             match self.never {}
         }
-    }
-}
-
-pub(crate) mod command_call {
-    use std::path::{Path, PathBuf};
-    use std::time::Duration;
-
-    use evalsuite_records::record::Note;
-
-    use super::output_form::Writer;
-    use crate::agents::mcp::McpSession;
-    use crate::model::command::CommandEnvironment;
-    use crate::model::outcome::Outcome;
-    use crate::platform::redaction::Redactor;
-    use crate::platform::sealed::SealedStart;
-    use crate::platform::untrusted::UntrustedDirectory;
-
-    #[allow(dead_code, reason = "nothing is called")]
-    pub(crate) struct CommandCall<'a> {
-        pub(crate) prompt: &'a str,
-        pub(crate) files: &'a [PathBuf],
-        pub(crate) case_id: &'a str,
-        pub(crate) trial: u32,
-        pub(crate) directory: &'a UntrustedDirectory,
-        pub(crate) cwd: &'a Path,
-        pub(crate) environment: &'a CommandEnvironment,
-        pub(crate) limit: Duration,
-        pub(crate) writer: Writer,
-        pub(crate) keep: bool,
-        pub(crate) redactor: &'a Redactor,
-        pub(crate) mcp: Option<&'a McpSession>,
-        pub(crate) seal: Option<&'a SealedStart>,
-    }
-
-    pub(crate) struct CommandAnswer {
-        pub(crate) result: Result<(), CommandFailure>,
-        pub(crate) reported: Outcome,
-        pub(crate) notes: Vec<Note>,
-        pub(crate) log: Option<String>,
-    }
-
-    #[allow(dead_code, reason = "nothing is called")]
-    pub(crate) enum CommandFailure {
-        TimedOut(String),
-        Failed(String),
-    }
-}
-
-pub(crate) mod output_form {
-    pub(crate) enum Writer {
-        Agent,
-        Judge,
     }
 }

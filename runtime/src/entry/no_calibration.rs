@@ -1,4 +1,4 @@
-//! Takes the place of `calibration` in a build without the feature `grader-tests`. Suites with a calibration do not compile then.
+//! Takes the place of `calibration` in a build without the feature `calibration`, which `grader-tests` enables. Suites with a calibration do not compile then.
 
 use crate::entry::run_error::RunError;
 use crate::entry::test_entry::{fail, setup_error};

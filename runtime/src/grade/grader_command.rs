@@ -14,7 +14,8 @@ use crate::model::command_seal::CommandSeal;
 use crate::model::messages::{file_parts, messages_of};
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::{self, Finished};
-use crate::platform::sealed::{SealedFiles, SealedStart, named_files};
+use crate::platform::seal_terms::SealedFiles;
+use crate::platform::sealed::{SealedStart, named_files};
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
 pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);

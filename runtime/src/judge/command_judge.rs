@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use evalsuite_records::record::{ReasonCode, SealRecord};
 
 use crate::agents::command::cli_agent::CliAgent;
-use crate::agents::command::command_call::{CommandCall, CommandFailure};
-use crate::agents::command::output_form::Writer;
+use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
 use crate::judge::judge_call::AskingGrader;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
@@ -16,7 +15,7 @@ use crate::model::messages::answer;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
-use crate::platform::sealed::SealedFiles;
+use crate::platform::seal_terms::SealedFiles;
 use crate::platform::untrusted::UntrustedDirectory;
 
 struct CommandJudge {

@@ -8,8 +8,9 @@ use evalsuite_records::record::SealRecord;
 use evalsuite_schema::{PathRef, SealMode, Sealing};
 
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::sealed::decision::{SealDecision, SealRefusal, decide};
-use crate::platform::sealed::{SealedFiles, SealedStart};
+use crate::platform::seal_terms::{SealRefusal, SealedFiles};
+use crate::platform::sealed::SealedStart;
+use crate::platform::sealed::decision::{SealDecision, decide};
 
 /// What holds for commands that do not say so themselves, and what no sealed command may use.
 #[derive(Debug, Clone, Default)]

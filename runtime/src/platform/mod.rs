@@ -19,6 +19,7 @@ pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
+pub(crate) mod seal_terms;
 #[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "no_seal.rs")]
 pub(crate) mod sealed;
 pub(crate) mod setting_error;

@@ -4,18 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use self::decision::{SealRefusal, SealRules};
-
-#[derive(Default)]
-#[allow(dead_code, reason = "nothing is sealed")]
-pub(crate) struct SealedFiles {
-    pub(crate) hidden: Vec<PathBuf>,
-    pub(crate) read: Vec<PathBuf>,
-    pub(crate) write: Vec<PathBuf>,
-    pub(crate) named: Vec<PathBuf>,
-    pub(crate) working: Option<PathBuf>,
-    pub(crate) own: Vec<PathBuf>,
-}
+use self::decision::SealRules;
+use crate::platform::seal_terms::{SealRefusal, SealedFiles};
 
 #[derive(Debug, Clone)]
 pub(crate) enum SealedStart {}
@@ -52,6 +42,8 @@ pub(crate) mod decision {
     use evalsuite_records::record::SealRecord;
     use evalsuite_schema::{SealMode, Sealing};
 
+    use crate::platform::seal_terms::SealRefusal;
+
     #[allow(dead_code, reason = "nothing is sealed")]
     pub(crate) enum SealDecision {
         Off,
@@ -68,11 +60,6 @@ pub(crate) mod decision {
                 Self::Unsealed(record) | Self::Sealed(record, _) => record.clone(),
             }
         }
-    }
-
-    pub(crate) struct SealRefusal {
-        pub(crate) record: SealRecord,
-        pub(crate) message: String,
     }
 
     /// A build without the feature is no property of the machine: where the system has a seal, a suite that asks for it gets the error at once.

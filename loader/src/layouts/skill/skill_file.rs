@@ -114,8 +114,8 @@ fn front_matter(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<No
 
 /// The first line may end in a comment.
 fn is_opening_fence(line: &str) -> bool {
-    let rest = line.strip_prefix(FENCE).map(|rest| (rest, rest.trim()));
-    rest.is_some_and(|(rest, text)| text.is_empty() || text.starts_with('#') && rest.starts_with([' ', '\t']))
+    let comment = line.strip_prefix(FENCE).filter(|rest| rest.starts_with([' ', '\t']));
+    is_fence(line) || comment.is_some_and(|rest| rest.trim_start().starts_with('#'))
 }
 
 fn is_fence(line: &str) -> bool {

@@ -2,10 +2,10 @@
 
 use evalsuite_records::record::{GraderRecord, GraderState, Status, TrialRecord};
 use evalsuite_schema::json::{Object, Value, json};
+use evalsuite_statistics::{mean, standard_deviation};
 
 use super::InspectLog;
 use crate::formats::ids::unique;
-use evalsuite_statistics::{mean, standard_deviation};
 
 /// Name of the score of the trial.
 pub(super) const TRIAL: &str = "evalsuite";

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::Status;
 use evalsuite_schema::arm::{REFERENCE_ARMS, WITH_SKILL};
+use evalsuite_statistics::{mean, standard_deviation};
 use serde::{Deserialize, Serialize};
 
 use super::grading::{Grading, Timing};
-use evalsuite_statistics::{mean, standard_deviation};
 
 /// The values of the trials of an arm.
 #[derive(Debug, Default)]

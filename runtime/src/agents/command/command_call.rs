@@ -1,17 +1,15 @@
 //! One call of a command: its files, its environment, and the outcome it reports.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
 use evalsuite_records::record::Note;
 
 use crate::agents::OUTPUT_LIMIT;
 use crate::agents::command::output_file::{self, Reading};
-use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
-use crate::agents::mcp::McpSession;
+use crate::agents::command_exchange::{CommandAnswer, CommandCall, CommandFailure};
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
@@ -35,48 +33,6 @@ const TRAJECTORY: &str = "trajectory.json";
 /// What helps where a command cannot have written its output.
 const UNUSED_OUTPUT: &str = "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder; what it \
                              prints is only logged, so add `> {OUTPUT_FILE}` if it prints the answer";
-
-/// A call of a command: the prompt, and where it runs.
-pub(crate) struct CommandCall<'a> {
-    pub(crate) prompt: &'a str,
-    pub(crate) files: &'a [PathBuf],
-    pub(crate) case_id: &'a str,
-    /// Index of the trial.
-    pub(crate) trial: u32,
-    /// Where the files of the call go.
-    pub(crate) directory: &'a UntrustedDirectory,
-    /// Working directory of the command.
-    pub(crate) cwd: &'a Path,
-    pub(crate) environment: &'a CommandEnvironment,
-    pub(crate) limit: Duration,
-    /// Who answers.
-    pub(crate) writer: Writer,
-    /// Keeps the prompt and the output file of a call that succeeds.
-    pub(crate) keep: bool,
-    pub(crate) redactor: &'a Redactor,
-    /// Its MCP servers.
-    pub(crate) mcp: Option<&'a McpSession>,
-    /// How it starts if it is sealed.
-    pub(crate) seal: Option<&'a SealedStart>,
-}
-
-/// The result of a call.
-#[derive(Debug)]
-pub(crate) struct CommandAnswer {
-    pub(crate) result: Result<(), CommandFailure>,
-    /// What it reported; of a call that failed, what can be read of that.
-    pub(crate) reported: Outcome,
-    pub(crate) notes: Vec<Note>,
-    /// The command line, if it is logged.
-    pub(crate) log: Option<String>,
-}
-
-/// Why a call has no answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CommandFailure {
-    TimedOut(String),
-    Failed(String),
-}
 
 impl ResolvedCommand<'_> {
     /// Runs the command once.

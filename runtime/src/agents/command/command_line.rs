@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::placeholder::{Piece, Syntax};
 
-use crate::agents::command::command_call::{CommandCall, OUTPUT, PROMPT};
+use crate::agents::command::command_call::{OUTPUT, PROMPT};
+use crate::agents::command_exchange::CommandCall;
 use crate::platform::shell_quoting::quoted;
 
 /// A command with the values of its variables, which are not searched for placeholders.
@@ -87,7 +88,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::agents::command::output_form::Writer;
+    use crate::agents::command_exchange::Writer;
     use crate::model::command::CommandEnvironment;
     use crate::platform::redaction::Redactor;
     use crate::platform::untrusted::UntrustedDirectory;

@@ -5,8 +5,9 @@ use std::path::Path;
 use evalsuite_schema::OutputForm;
 
 use crate::agents::command::json_place::shown;
-use crate::agents::command::output_form::{Writer, Written, written};
+use crate::agents::command::output_form::{Written, written};
 use crate::agents::command::output_reply::{self, Reply};
+use crate::agents::command_exchange::Writer;
 use crate::model::outcome::Outcome;
 use crate::platform::redaction::all_secrets;
 

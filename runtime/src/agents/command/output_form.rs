@@ -12,14 +12,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 use crate::agents::command::json_place::{JsonFault, shown};
 use crate::agents::command::output_reply::{self, KEYS, KEYS_OF_SPENDING, misspelled};
-
-/// Who wrote an output file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writer {
-    Agent,
-    /// Its reply is a JSON object with keys of its own.
-    Judge,
-}
+use crate::agents::command_exchange::Writer;
 
 /// What a text is.
 pub(crate) enum Written {

@@ -3,6 +3,7 @@
 use evalsuite_records::record::{SealRecord, SealState};
 use evalsuite_schema::{Network, SealMode, Sealing};
 
+use crate::platform::seal_terms::SealRefusal;
 use crate::platform::sealed::support::SealSupport;
 
 /// First versions of Landlock that cover something.
@@ -49,13 +50,6 @@ impl SealRules {
     pub(crate) fn filters_unix_sockets(&self) -> bool {
         self.socket_filter && !self.unix_sockets && self.landlock_abi < UNIX_SOCKETS
     }
-}
-
-/// A command that must not run.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SealRefusal {
-    pub(crate) record: SealRecord,
-    pub(crate) message: String,
 }
 
 /// Whether a command is sealed in this mode. `auto` takes what there is; `required` refuses to run with less than it asks for.

@@ -1,8 +1,8 @@
 //! Sealed commands: the kernel confines them to what they may use. [`decision::decide`] says whether one is sealed and what its record says;
 //! [`SealedStart::spawn`] starts it.
 //!
-//! Only on Linux, with the feature `sealed`: elsewhere, `no_seal.rs` takes its place. A thread of its own restricts itself with Landlock and with a seccomp filter for sockets, then starts the program, which
-//! inherits both for good. User and network namespaces are not used: containers often forbid them, as a mapped user they need a file that
+//! Only on Linux, with the feature `sealed`: elsewhere, `no_seal.rs` takes its place. A thread of its own restricts itself with Landlock and
+//! with a seccomp filter for sockets, then starts the program, which inherits both for good. User and network namespaces are not used: containers often forbid them, as a mapped user they need a file that
 //! Landlock closes, and what they would add, UDP and Unix sockets, the filter covers.
 
 pub(crate) mod decision;
@@ -25,25 +25,9 @@ use std::sync::Arc;
 
 use evalsuite_records::record::SealRecord;
 
-use crate::platform::sealed::decision::{SealRefusal, SealRules};
+use crate::platform::seal_terms::{SealRefusal, SealedFiles};
+use crate::platform::sealed::decision::SealRules;
 use crate::platform::sealed::own_directories::OwnDirectories;
-
-/// The files that a sealed command may use, in addition to the programs of the system.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SealedFiles {
-    /// Directories that stay out of reach inside of those that are opened: the suite, its records, the target directory of cargo.
-    pub(crate) hidden: Vec<PathBuf>,
-    /// What the settings name, to read and to run.
-    pub(crate) read: Vec<PathBuf>,
-    /// What the settings name, to write as well.
-    pub(crate) write: Vec<PathBuf>,
-    /// Files that the command names, and input files, also inside of hidden directories.
-    pub(crate) named: Vec<PathBuf>,
-    /// Its working directory, to read, unless it is hidden.
-    pub(crate) working: Option<PathBuf>,
-    /// The directories of the trial, to write, also inside of hidden directories.
-    pub(crate) own: Vec<PathBuf>,
-}
 
 /// How a sealed command starts.
 #[derive(Debug, Clone)]

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use evalsuite_schema::{Network, SealMode, Sealing};
 use tempfile::TempDir;
 
+use super::SealedStart;
 use super::decision::{SealDecision, SealRules, decide};
 use super::own_directories::OwnDirectories;
 use super::support::SealSupport;
-use super::{SealedFiles, SealedStart};
+use crate::platform::seal_terms::SealedFiles;
 
 /// A directory with a suite, its records and a workspace in them.
 struct Place {

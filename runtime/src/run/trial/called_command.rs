@@ -3,9 +3,8 @@
 use evalsuite_records::record::{Note, ReasonCode, Stage};
 use evalsuite_schema::Input;
 
-use crate::agents::command::command_call::{CommandCall, CommandFailure};
-use crate::agents::command::output_form::Writer;
 use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
 use crate::model::messages::{media_parts, messages_of, prompt};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;

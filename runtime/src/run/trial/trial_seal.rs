@@ -5,8 +5,7 @@ use evalsuite_schema::{Case, Grader, GraderConfig, Hook, SealMode, Sealing};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command_seal::{CommandSeal, SealDefaults};
-use crate::platform::sealed::SealedFiles;
-use crate::platform::sealed::decision::SealRefusal;
+use crate::platform::seal_terms::{SealRefusal, SealedFiles};
 use crate::run::selection::case_graders::case_graders;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
