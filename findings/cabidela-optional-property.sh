@@ -3,7 +3,7 @@
 #
 # Versions: @cloudflare/cabidela 0.2.4, ajv 8.20.0 (npm).
 # Behaviour: The documentation says that `anyOf`, `oneOf`, `allOf` and `not` are supported, and names what is not: several types, patterns, and conditions. But
-# if no alternative of a property fits, the property only counts as missing. It has to be required to be an error. In a list that has only texts and numbers,
+# a property that fits no alternative only counts as missing, which is an error of required properties alone. In a list that has only texts and numbers,
 # the items are not looked at, and `minItems` is not looked at in any list. Ajv rejects each of these, as the specification says.
 # Seen:
 #   number or null, given a text: cabidela accepts, ajv rejects; whole numbers, given 1 and a text: cabidela accepts, ajv rejects;

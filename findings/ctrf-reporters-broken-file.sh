@@ -3,8 +3,8 @@
 #
 # Versions: jest-ctrf-json-reporter 0.0.11 with jest 30.5.2, @d2t/vitest-ctrf-json-reporter 1.3.0 with vitest 4.1.12 (npm).
 # Behaviour: One of two test files imports a module that is not there. Both runners report one failed file, and exit with 1. A file that cannot be
-# loaded has no tests yet, and both reporters look at tests only: the report has the one test of the other file, which passed, and no failure. Who
-# decides from the report, as the CTRF actions do, decides that all tests passed.
+# loaded has no tests yet, and both reporters look at tests only: the report has the one test of the other file, which passed, and no failure. A
+# check of the report alone, as in the CTRF actions, finds that all tests passed.
 # Seen:
 #   jest: exit 1, tests 1, passed 1, failed 0; vitest: exit 1, tests 1, passed 1, failed 0
 set -euo pipefail

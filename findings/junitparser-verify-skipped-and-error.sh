@@ -4,7 +4,7 @@
 # Versions: junitparser 5.0.3, pytest 9.2.0 (PyPI).
 # Behaviour: `verify` promises a non-zero exit code if one of the test cases failed or errored. A test that skips itself and whose fixture then
 # fails to clean up is one test case with `skipped` and `error` in pytest's report; the suite counts one of each, and pytest exits with 1. `verify`
-# takes every test case with a `skipped` for good, and exits with 0. `is_error` of the same test case is true.
+# counts every test case with a `skipped` as passed, and exits with 0. `is_error` of the same test case is true.
 # Seen:
 #   pytest: exit 1, 1 skipped, 1 error; test case: skipped True, error True; verify: exit 0
 set -euo pipefail

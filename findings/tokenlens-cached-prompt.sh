@@ -4,7 +4,8 @@
 # Versions: tokenlens 1.3.1 (npm), with its own table of prices.
 # Behaviour: In the usage of the OpenAI API, `cached_tokens` is a part of `prompt_tokens`; in that of the AI SDK, `cachedInputTokens` is a part of
 # `inputTokens`. `getTokenCosts` reads both, as its documentation says, and adds the price of the cached tokens to the full price of all input
-# tokens. 10,000 tokens of which 9,000 are cached cost 2.45 cents instead of 0.65; the better the cache works, the more expensive is the call.
+# tokens. 10,000 tokens of which 9,000 are cached cost 2.45 cents instead of 0.65, and a call costs more the more of its
+# prompt is cached.
 # Seen (GPT-4.1: 2 dollars a million input tokens, 0.50 cached, 8 output):
 #   OpenAI: not cached 0.0208, cached 0.0253; AI SDK: not cached 0.0208, cached 0.0253
 set -euo pipefail
