@@ -37,8 +37,8 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         },
         Rule::Keys("a message" | "a content part") => Vec::new(),
         Rule::Keys("`workspace`" | "a hook") => Vec::new(),
-        // A word is another form of it.
-        Rule::Keys("`network`") => vec![number("4"), list],
+        // Text is another form of it: a word, the name of a function.
+        Rule::Keys("`network`" | "`user`") => vec![number("4"), list],
         Rule::Keys(_) => match tag {
             "grader" => vec![number("4"), flag, list],
             "criterion" => vec![number("4"), list],
