@@ -224,9 +224,10 @@ proptest! {
         given in given(),
         weights in [0.0..100.0f64, 0.001..100.0f64],
         scale in prop_oneof![0.001..1000.0f64, select(vec![1e-250, 1e306])],
+        configs in vec(select(configs()), 4),
     ) {
         let evidence = GradableEvidence::new(given);
-        for config in configs() {
+        for config in configs {
             let average = || json!({"weighted_average": {}});
             let plain = evidence.grade(&composite(&config, weights, average()));
             let scaled = evidence.grade(&composite(&config, weights.map(|weight| weight * scale), average()));

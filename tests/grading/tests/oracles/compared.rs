@@ -17,7 +17,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use crate::decimal::{Decimal, Exact};
 
 /// Inputs of a family unless `EVALSUITE_ORACLE_CASES` says another number.
-const INPUTS: u32 = 2_000;
+const INPUTS: u32 = 500;
 
 /// What an oracle says about an input.
 #[derive(Debug, Clone, PartialEq)]
