@@ -52,7 +52,7 @@ impl UntrustedDirectory {
         if path.is_absolute() {
             return Err(OpenError::Outside);
         }
-        Handle::open(&self.root)?.file_below(&self.root, &path)
+        Handle::open(&self.root)?.file_below(&path)
     }
 
     /// Reads a regular file of at most `limit` bytes.

@@ -2,7 +2,6 @@
 //!
 //! All files that an agent leaves, and all files of run directories, are opened here: component by component from a
 //! trusted directory, without following links out of it, only regular files, without waiting, and read up to a limit.
-//! Nothing is checked by its path before it is opened, because the path may have another target a moment later.
 
 mod directory;
 mod handle;
