@@ -1,7 +1,6 @@
-//! Whether a pattern compiles.
+//! Whether a pattern compiles: the engine of the graders decides, once for each different pattern of a load.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fancy_regex::{Assertion, Expr, LookAround, RegexBuilder};
@@ -11,43 +10,39 @@ use crate::fields::pattern_error::{explain, fault};
 use crate::fields::pattern_problem::PatternProblem;
 use crate::fields::unicode_tables;
 
-/// Greatest weight of a pattern that is not compiled: a hundredth of what the regex engine accepts.
-const MAX_COST: usize = 4_000;
-
-/// Greatest weight of a pattern. The engine refuses far smaller ones, but counts them in a way that has an end.
-const MAX_WEIGHT: usize = 1_000_000;
-
-/// Greatest weight of all different patterns of a load that are compiled, about half a second's work.
-const MAX_TOTAL: usize = 300_000;
-
-/// Longest pattern, in bytes.
+/// Longest pattern, in bytes: parsing takes a hundred bytes of memory for each.
 const MAX_LENGTH: usize = 1 << 16;
 
-/// Bytes of all patterns of a load that are parsed.
+/// Bytes of all different patterns of a load.
 const MAX_PARSED: usize = 4 << 20;
 
-/// Patterns from this length on, in bytes, are parsed once. A shorter one is parsed faster than it is found.
-const LONG: usize = 256;
+/// Largest pattern, in characters and classes with repeats written out. The engine accepts far smaller ones only, but multiplies the
+/// repeats of larger ones until they overflow.
+const MAX_SIZE: usize = 1_000_000;
 
-/// Weight of a class of characters; a character weighs 1. `\w`, the largest one, can be repeated ten thousand times in the engine.
+/// Size of all different patterns of a load that are compiled, about half a second's work.
+const MAX_TOTAL: usize = 300_000;
+
+/// Size up to which an everyday pattern is not compiled: a hundredth of what the engine accepts.
+const MAX_EVERYDAY: usize = 4_000;
+
+/// Size of a class of characters; a character has 1. `\w`, the largest one, can be repeated ten thousand times in the engine.
 const CLASS: usize = 40;
-
-/// Weight of a repetition, besides that of what is repeated.
-const REPEAT: usize = 8;
 
 /// Invalid patterns whose fault is pointed at: to find it, the file is read up to its place.
 const MAX_FAULTS: usize = 100;
 
-/// Weight of compiling the empty pattern.
-const PATTERN: usize = 40;
-
-/// The patterns of a load that compile, and the work that it took to know it.
+/// The patterns of a load, with their problems, and the work that it took to know them.
 #[derive(Debug, Default)]
-pub(crate) struct CompiledPatterns {
-    valid: Mutex<BTreeSet<(String, String)>>,
-    weight: AtomicUsize,
-    parsed: AtomicUsize,
-    faults: AtomicUsize,
+pub(crate) struct CompiledPatterns(Mutex<Checked>);
+
+#[derive(Debug, Default)]
+struct Checked {
+    /// By flags and pattern.
+    results: BTreeMap<(String, String), Result<(), PatternProblem>>,
+    parsed: usize,
+    compiled: usize,
+    faults: usize,
 }
 
 impl PatternProblem {
@@ -69,34 +64,52 @@ impl PatternProblem {
 impl CompiledPatterns {
     /// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
     pub(crate) fn check(&self, pattern: &str, flags: &str) -> Result<(), PatternProblem> {
-        // Parsing takes a hundred bytes of memory for each byte of a pattern.
         if pattern.len() > MAX_LENGTH {
             return Err(PatternProblem::too_long());
         }
-        let key = (pattern.to_owned(), flags.to_owned());
-        if pattern.len() >= LONG && self.valid().contains(&key) {
-            return Ok(());
+        // Held while it is compiled: threads that check the same pattern do it once.
+        let mut checked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (flags.to_owned(), pattern.to_owned());
+        let known = checked.results.get(&key).cloned();
+        let mut result = known.unwrap_or_else(|| {
+            let result = checked.check(pattern, flags);
+            checked.results.insert(key, result.clone());
+            result
+        });
+        if let Err(PatternProblem { offset: offset @ Some(_), .. }) = &mut result {
+            checked.faults += 1;
+            offset.take_if(|_| checked.faults > MAX_FAULTS);
         }
-        self.parse(pattern)?;
-        if certainly_compiles(pattern, flags) {
-            if pattern.len() >= LONG {
-                self.valid().insert(key);
+        result
+    }
+}
+
+impl Checked {
+    fn check(&mut self, pattern: &str, flags: &str) -> Result<(), PatternProblem> {
+        self.parsed += pattern.len();
+        if self.parsed > MAX_PARSED {
+            return Err(PatternProblem::too_many());
+        }
+        let with_flags = if flags.is_empty() { pattern } else { &format!("(?{flags}){pattern}") };
+        let mut size = pattern.len();
+        // The engine explains what does not parse.
+        if let Ok(tree) = Expr::parse_tree(with_flags) {
+            let (mut calls, mut repeats) = (false, 1);
+            size = expanded(&tree.expr, &mut calls, &mut repeats);
+            if size <= MAX_EVERYDAY && is_everyday(&tree.expr) {
+                return Ok(());
             }
-            return Ok(());
+            // A group that is called may repeat a group that is called, and so on: then all repeats may multiply.
+            if size > MAX_SIZE || calls && repeats > MAX_SIZE {
+                let problem = format!("it expands to more than {MAX_SIZE} characters");
+                return Err(PatternProblem::invalid(&problem, None));
+            }
         }
         if !cfg!(feature = "unicode-patterns") && unicode_tables::needs_tables(pattern, flags) {
             return Ok(());
         }
-        self.parse(pattern)?;
-        let Some(weight) = weight(pattern) else {
-            return Err(PatternProblem::invalid(&format!("it expands to more than {MAX_WEIGHT} characters"), None));
-        };
-        // Held while it is compiled: threads that check the same pattern count it once.
-        let mut valid = self.valid();
-        if valid.contains(&key) {
-            return Ok(());
-        }
-        if self.weight.fetch_add(weight, Ordering::Relaxed).saturating_add(weight) > MAX_TOTAL {
+        self.compiled = self.compiled.saturating_add(size.saturating_add(CLASS));
+        if self.compiled > MAX_TOTAL {
             return Err(PatternProblem::too_many());
         }
         let mut builder = RegexBuilder::new(pattern);
@@ -105,38 +118,14 @@ impl CompiledPatterns {
             .multi_line(flags.contains('m'))
             .dot_matches_new_line(flags.contains('s'))
             .verbose_mode(flags.contains('x'));
-        builder.build().map_err(|error| {
-            let is_shown = self.faults.fetch_add(1, Ordering::Relaxed) < MAX_FAULTS;
-            let offset = if is_shown { fault(pattern, &error) } else { None };
-            PatternProblem::invalid(&explain(pattern, &error), offset)
-        })?;
-        valid.insert(key);
-        Ok(())
-    }
-
-    /// Counts the bytes of a pattern that is going to be parsed.
-    fn parse(&self, pattern: &str) -> Result<(), PatternProblem> {
-        let parsed = self.parsed.fetch_add(pattern.len(), Ordering::Relaxed).saturating_add(pattern.len());
-        if parsed > MAX_PARSED { Err(PatternProblem::too_many()) } else { Ok(()) }
-    }
-
-    fn valid(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
-        self.valid.lock().unwrap_or_else(PoisonError::into_inner)
+        match builder.build() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(PatternProblem::invalid(&explain(pattern, &error), fault(pattern, &error))),
+        }
     }
 }
 
-/// How much work a pattern is for the engine; `None` if it is so large that it is not even tried.
-fn weight(pattern: &str) -> Option<usize> {
-    // The engine explains what does not parse.
-    let Ok(tree) = Expr::parse_tree(pattern) else { return Some(PATTERN + pattern.len()) };
-    let mut calls = false;
-    let mut repeats = 1;
-    let weight = expanded(&tree.expr, &mut calls, &mut repeats);
-    // A group that is called may repeat a group that is called, and so on: then all repeats may multiply.
-    (weight <= MAX_WEIGHT && !(calls && repeats > MAX_WEIGHT)).then(|| PATTERN + weight)
-}
-
-/// Weight of an expression with its repeats expanded, whether it calls groups, and the product of its repeats.
+/// Size of an expression with its repeats written out, whether it calls groups, and the product of its repeats.
 fn expanded(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
     *calls |= matches!(expr, Expr::SubroutineCall(_));
     let own = match expr {
@@ -144,28 +133,16 @@ fn expanded(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
         Expr::Delegate { .. } | Expr::Any { .. } => CLASS,
         _ => 1,
     };
-    let inner = expr.children_iter().fold(own, |sum, child| sum.saturating_add(expanded(child, calls, repeats)));
-    match expr {
-        Expr::Repeat { lo, hi, .. } => {
-            let times = if *hi == usize::MAX { *lo } else { *hi }.max(1);
-            *repeats = repeats.saturating_mul(times);
-            inner.saturating_mul(times).saturating_add(REPEAT)
-        }
-        _ => inner,
-    }
+    let size = expr.children_iter().fold(own, |sum, child| sum.saturating_add(expanded(child, calls, repeats)));
+    let Expr::Repeat { lo, hi, .. } = expr else { return size };
+    let times = if *hi == usize::MAX { *lo } else { *hi }.max(1);
+    *repeats = repeats.saturating_mul(times);
+    size.saturating_mul(times)
 }
 
-/// Whether it is known without compiling that the pattern compiles.
-///
-/// Compiling takes milliseconds in a macro, which is not optimised; parsing takes a hundredth of that.
-fn certainly_compiles(pattern: &str, flags: &str) -> bool {
-    let tree =
-        if flags.is_empty() { Expr::parse_tree(pattern) } else { Expr::parse_tree(&format!("(?{flags}){pattern}")) };
-    tree.is_ok_and(|tree| is_certain(&tree.expr) && expanded(&tree.expr, &mut false, &mut 1) <= MAX_COST)
-}
-
-/// Whether an expression compiles if it is not too large.
-fn is_certain(expr: &Expr) -> bool {
+/// Whether an expression compiles if it is not too large: a macro is not optimised, and takes 1 to 10 ms to compile a pattern, and a
+/// hundredth of that to parse it.
+fn is_everyday(expr: &Expr) -> bool {
     let is_known = match expr {
         Expr::Empty | Expr::Any { .. } | Expr::Literal { .. } | Expr::Concat(_) | Expr::Alt(_) | Expr::Group(_) => true,
         Expr::Assertion(assertion) => matches!(
@@ -177,75 +154,43 @@ fn is_certain(expr: &Expr) -> bool {
                 | Assertion::WordBoundary
                 | Assertion::NotWordBoundary
         ),
-        Expr::Repeat { child, lo, hi, .. } => lo <= hi && is_repeatable(child),
+        Expr::Repeat { child, lo, hi, .. } => {
+            lo <= hi
+                && !matches!(**child, Expr::Empty | Expr::Assertion(_) | Expr::LookAround(..) | Expr::Repeat { .. })
+        }
         Expr::LookAround(_, look) => matches!(look, LookAround::LookAhead | LookAround::LookAheadNeg),
         Expr::Delegate { inner, .. } => is_plain_class(inner),
         _ => false,
     };
-    is_known && expr.children_iter().all(is_certain)
+    is_known && expr.children_iter().all(is_everyday)
 }
 
-fn is_repeatable(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::Any { .. }
-            | Expr::Literal { .. }
-            | Expr::Group(_)
-            | Expr::Delegate { .. }
-            | Expr::Concat(_)
-            | Expr::Alt(_)
-    )
-}
-
-/// Classes that any regex engine knows: `\d` and the like, and lists in brackets without ranges or set operations other
-/// than those among letters and digits.
+/// `\d` and the like, and lists in brackets of characters, of these, and of the ranges that every engine knows.
 fn is_plain_class(class: &str) -> bool {
-    if let [b'\\', letter] = class.as_bytes() {
-        return is_class_letter(*letter);
-    }
-    let Some(inner) = class.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) else { return false };
-    let mut bytes = inner.strip_prefix('^').unwrap_or(inner).bytes().peekable();
-    if bytes.peek().is_none() {
-        return false;
-    }
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => match bytes.next() {
-                Some(letter) if is_class_letter(letter) || b".,-/\\[]()$^*+?|{}".contains(&letter) => {}
-                _ => return false,
-            },
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                if bytes.peek() == Some(&b'-') {
-                    bytes.next();
-                    match bytes.next() {
-                        Some(end) if end.is_ascii_alphanumeric() && byte <= end => {}
-                        _ => return false,
-                    }
-                }
-            }
-            b' ' | b'.' | b',' | b':' | b';' | b'_' | b'/' | b'\'' | b'"' | b'!' | b'?' | b'%' | b'+' | b'*' | b'@'
-            | b'$' | b'(' | b')' => {
-                if bytes.peek() == Some(&b'-') {
-                    return false;
-                }
-            }
-            _ => return false,
-        }
-    }
-    true
-}
-
-fn is_class_letter(letter: u8) -> bool {
-    b"dDwWsS".contains(&letter)
+    const KNOWN: [&str; 10] = ["a-z", "A-Z", "0-9", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\."];
+    let Some(inner) = class.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) else {
+        return class != r"\." && KNOWN[3..].contains(&class);
+    };
+    let inner = inner.strip_prefix('^').unwrap_or(inner);
+    let rest = KNOWN.iter().fold(inner.to_owned(), |rest, known| rest.replace(known, "a"));
+    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".,:;_/'\"!?%+*@$()".contains(&byte))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CLASS, CompiledPatterns, MAX_TOTAL, PATTERN, PatternProblem, certainly_compiles};
+    use fancy_regex::Expr;
+
+    use super::{CLASS, CompiledPatterns, MAX_EVERYDAY, MAX_TOTAL, PatternProblem, expanded, is_everyday};
     use crate::diagnostic::Code;
 
     fn check(pattern: &str, flags: &str) -> Result<(), String> {
         CompiledPatterns::default().check(pattern, flags).map_err(|problem| problem.message_with_offset())
+    }
+
+    fn is_short_way(pattern: &str, flags: &str) -> bool {
+        let with_flags = if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
+        Expr::parse_tree(&with_flags)
+            .is_ok_and(|tree| is_everyday(&tree.expr) && expanded(&tree.expr, &mut false, &mut 1) <= MAX_EVERYDAY)
     }
 
     /// Pieces from which patterns are put together, good and bad ones.
@@ -291,6 +236,12 @@ mod tests {
         "[[:alpha:]]",
         "\\R",
         "[\\]-a]",
+        "[ ]",
+        "[0-9a-zA-Z_.-]",
+        "[a-z-9]",
+        r"[\\d]",
+        "[^]",
+        "[^^]",
     ];
 
     #[test]
@@ -301,7 +252,7 @@ mod tests {
                 for third in ["", ")", "*"] {
                     for flags in ["", "imsxu"] {
                         let pattern = format!("{first}{second}{third}");
-                        if certainly_compiles(&pattern, flags) {
+                        if is_short_way(&pattern, flags) {
                             checked += 1;
                             let built = fancy_regex::RegexBuilder::new(&pattern)
                                 .case_insensitive(flags.contains('i'))
@@ -323,7 +274,7 @@ mod tests {
         for pattern in
             [r"\b19[.,]90\b", r"(?i)refund\s+(of|for)\s+\d+", r"^\w+@\w+\.\w+$", r"\d{4}-\d{2}-\d{2}", "hello"]
         {
-            assert!(certainly_compiles(pattern, ""), "{pattern}");
+            assert!(is_short_way(pattern, ""), "{pattern}");
         }
     }
 
@@ -350,7 +301,7 @@ mod tests {
     #[test]
     fn what_is_compiled_has_a_limit() {
         let patterns = CompiledPatterns::default();
-        let count = MAX_TOTAL / (PATTERN + CLASS) + 1;
+        let count = MAX_TOTAL / (2 * CLASS) + 1;
         let results: Vec<Result<(), PatternProblem>> =
             (0..count).map(|index| patterns.check(&format!(r"\p{{L}}{index}"), "")).collect();
         let refused: Vec<&PatternProblem> = results.iter().filter_map(|result| result.as_ref().err()).collect();
