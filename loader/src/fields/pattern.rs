@@ -1,7 +1,7 @@
 //! Whether a pattern compiles: the engine of the graders decides, once for each different pattern of a load.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use fancy_regex::{Assertion, Expr, LookAround, RegexBuilder};
 

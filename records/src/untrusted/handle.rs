@@ -161,15 +161,19 @@ impl Handle {
     ///
     /// If it is something else, is not below the directory, or cannot be opened.
     pub fn file_below(&self, path: &Path) -> Result<File, OpenError> {
-        let path = self.path.join(path);
+        let (root, path) = (fs::canonicalize(&self.path)?, self.path.join(path));
         let real = fs::canonicalize(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => OpenError::Missing,
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                let existing = path.ancestors().skip(1).find_map(|parent| fs::canonicalize(parent).ok());
+                let is_inside = existing.is_some_and(|parent| parent.starts_with(&root));
+                if is_inside { OpenError::Missing } else { OpenError::Outside }
+            }
             // It leads to itself.
             _ if path.is_symlink() => OpenError::NotAFile("a symbolic link"),
             _ => OpenError::Io(error),
         })?;
         // The real path has no links, and none may be there when the file is opened.
-        match real.strip_prefix(fs::canonicalize(&self.path)?) {
+        match real.strip_prefix(&root) {
             Ok(inside) => self.file_without_links(inside),
             Err(_) => Err(OpenError::Outside),
         }

@@ -40,6 +40,8 @@ fn only_regular_files_below_the_root_are_read() {
         assert_eq!(said(|root| symlink(destination, root.join("file")).unwrap(), "file"), outside, "{destination}");
     }
     assert_eq!(said(|_| (), "../secret"), outside);
+    assert_eq!(said(|_| (), "../missing/below"), outside);
+    assert_eq!(said(|root| fs::create_dir(root.join("sub")).unwrap(), "sub/../missing/below"), "does not exist");
     assert_eq!(said(|_| (), "/etc/passwd"), outside);
     assert_eq!(said(|root| symlink("..", root.join("up")).unwrap(), "up/secret"), outside);
     let endless = |root: &Path| symlink("file", root.join("file")).unwrap();
