@@ -23,6 +23,10 @@ struct Options {
     skip: bool,
     /// Whether the fields replace those of the type's default, also where they have to be there.
     fill: Option<Default>,
+    /// Whether the fields of a type are fields of the objects that have it.
+    part: bool,
+    /// Whether the fields of the field's type, which is a part, are fields of the object.
+    flatten: bool,
 }
 
 enum Default {
@@ -44,6 +48,8 @@ fn options(attributes: &[Attribute]) -> Result<Options> {
                 ("skip_if", Some(path)) => options.skip_if = Some(path.parse()?),
                 ("read_with", Some(path)) => options.read_with = Some(path.parse()?),
                 ("skip", None) => options.skip = true,
+                ("part", None) => options.part = true,
+                ("flatten", None) => options.flatten = true,
                 ("fill", None) => options.fill = Some(Default::OfType),
                 ("fill", Some(path)) => options.fill = Some(Default::Of(path.parse()?)),
                 _ => return Err(meta.error("not an option of `json`")),
@@ -89,6 +95,7 @@ impl Named<'_> {
         let Self { key, options, .. } = self;
         match &options.skip_if {
             _ if options.skip => TokenStream::new(),
+            _ if options.flatten => quote!((#value).write_fields(&mut object);),
             Some(skip) => quote!(if !#skip(#value) { object.field(#key, #value); }),
             None => quote!(object.field(#key, #value);),
         }
@@ -99,6 +106,7 @@ impl Named<'_> {
         let Self { ident, key, options } = self;
         match (&options.read_with, &options.default) {
             _ if options.skip => TokenStream::new(),
+            _ if options.flatten => quote!(read.#ident.read_fields(&mut fields);),
             (Some(read), _) => quote!(fields.set_read(#key, &mut read.#ident, #read);),
             (None, Some(Default::Of(default))) => quote!(fields.set_or(#key, &mut read.#ident, #default);),
             (None, Some(Default::OfType)) => quote!(fields.set_optional(#key, &mut read.#ident);),
@@ -131,6 +139,15 @@ pub(crate) fn to_json(item: &DeriveInput) -> Result<TokenStream> {
                 let ident = field.ident;
                 field.write(&quote!(&self.#ident))
             });
+            if options(&item.attrs)?.part {
+                return Ok(quote! {
+                    impl #name {
+                        pub(crate) fn write_fields(&self, object: &mut ::evalsuite_schema::json::ObjectWriter<'_, '_>) {
+                            #(#writes)*
+                        }
+                    }
+                });
+            }
             quote! {
                 let mut object = writer.object()?;
                 #(#writes)*
@@ -191,6 +208,7 @@ fn write_variant(variant: &syn::Variant, style: &str) -> Result<TokenStream> {
 pub(crate) fn from_json(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
     let body = match &item.data {
+        Data::Struct(data) if options(&item.attrs)?.part => return read_part(name, &data.fields),
         Data::Struct(data) if is_newtype(&data.fields) => quote!(Ok(Self(json::FromJson::from_json(value)?))),
         Data::Struct(data) => read_struct(item, &data.fields)?,
         Data::Enum(data) => read_enum(item, data)?,
@@ -224,6 +242,9 @@ fn read_struct(item: &DeriveInput, fields: &Fields) -> Result<TokenStream> {
     let expected = format!("struct {}", item.ident);
     let fields = named(fields)?;
     let Some(start) = of_item.start() else {
+        if let Some(field) = fields.iter().find(|field| field.options.flatten) {
+            return Err(syn::Error::new_spanned(field.ident, "a struct with a part is read with `fill`"));
+        }
         let reads = fields.iter().map(Named::read);
         return Ok(quote! {
             let mut fields = json::Fields::of(value, #expected)?;
@@ -237,6 +258,19 @@ fn read_struct(item: &DeriveInput, fields: &Fields) -> Result<TokenStream> {
         #(#reads)*
         fields.end()?;
         Ok(read)
+    })
+}
+
+fn read_part(name: &Ident, fields: &Fields) -> Result<TokenStream> {
+    let fields = named(fields)?;
+    let reads = fields.iter().map(|field| field.fill(false));
+    Ok(quote! {
+        impl #name {
+            pub(crate) fn read_fields(&mut self, fields: &mut ::evalsuite_schema::json::Fields) {
+                let read = self;
+                #(#reads)*
+            }
+        }
     })
 }
 

@@ -57,8 +57,11 @@ pub fn keys(input: TokenStream) -> TokenStream {
 /// variants are a text or, with data, an object with one key.
 ///
 /// `#[json(…)]` on the type: `rename_all = "lowercase"`, `"snake_case"` or `"kebab-case"` for variants, and `default`: absent fields have
-/// the value of the type's default. `fill`, for a type with a default, or `fill = "function"`: reads the same with less code. On a field or variant: `rename = "name"`. On a field: `default` or `default = "function"` for a value
-/// that is absent, `skip_if = "function"` to leave it out of JSON, `read_with = "function"` from a `Value`, and `skip`.
+/// the value of the type's default. `fill`, for a type with a default, or `fill = "function"`: reads the same with less code. `part`: no
+/// JSON of its own; its fields are fields of each object that has it in a field with `flatten`. Such an object is read with `fill`.
+///
+/// On a field or variant: `rename = "name"`. On a field: `default` or `default = "function"` for a value that is absent,
+/// `skip_if = "function"` to leave it out of JSON, `read_with = "function"` from a `Value`, `skip`, and `flatten`.
 #[proc_macro_derive(ToJson, attributes(json))]
 pub fn to_json(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|item| json::to_json(&item)).unwrap_or_else(|error| error.to_compile_error()).into()

@@ -222,7 +222,7 @@ impl Trial {
         seed: u64,
         hostile: Option<&str>,
     ) -> Self {
-        let mut record = TrialRecord::of_case(case.clone());
+        let mut record = TrialRecord::of_case(case);
         record.trial = index;
         record.trials_planned = case.planned;
         record.outcome = outcome;

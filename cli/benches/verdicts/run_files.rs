@@ -81,7 +81,7 @@ impl SuiteFiles<'_> {
             let directory = suite.join("cases").join(&record.case_key);
             write(&directory.join("case.json"), &record);
             if let Some([group, part]) = case.group {
-                let mut trial = TrialRecord::of_case(record.clone());
+                let mut trial = TrialRecord::of_case(&record);
                 trial.metadata.insert("group".to_owned(), group.to_string().into());
                 trial.metadata.insert("part".to_owned(), part.to_string().into());
                 for summary in &record.trials {

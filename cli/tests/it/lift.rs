@@ -28,7 +28,7 @@ fn write_run(output: &Path, reference: &str, cases: usize, outcome: impl Fn(bool
             case.case_digest = format!("{number:064x}");
             case.reference_arm = arm == reference;
             (case.planned, case.runner_attempt) = (1, 1);
-            let mut trial = TrialRecord::of_case(case.clone());
+            let mut trial = TrialRecord::of_case(&case);
             trial.duration_ms = Some(2000);
             trial.usage = Some(Usage::new(if arm == "with_skill" { 300 } else { 100 }, 0));
             match outcome(arm == "with_skill", number) {

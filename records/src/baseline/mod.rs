@@ -9,8 +9,8 @@ use crate::digest::{file_key, name_with_digest};
 use crate::json;
 use crate::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use crate::record::{
-    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseRecord, Expectation,
-    PassState, Status, SuiteId,
+    AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseIdentity, CaseRecord,
+    Expectation, PassState, Status, SuiteId,
 };
 use crate::untrusted::regular_file;
 
@@ -71,9 +71,9 @@ fn header(file: &Path) -> Option<BaselineHeader> {
 /// # Errors
 ///
 /// If the file cannot be read, or the line is not valid.
-pub fn accepted_result(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
+pub fn accepted_result(file: &Path, case: &CaseIdentity) -> io::Result<Option<BaselineCase>> {
     let Some(text) = read(file)? else { return Ok(None) };
-    Ok(line(&text, file, record)?.filter(|case| case.is_same_definition(record)))
+    Ok(line(&text, file, case)?.filter(|line| line.is_same_definition(case)))
 }
 
 /// The suite as all lines of its baseline tell; as one without any if there is no baseline.
@@ -90,8 +90,8 @@ fn suite(text: &str, file: &Path) -> io::Result<UnchangedSuite> {
     Ok(UnchangedSuite::new(&baseline.cases))
 }
 
-fn line(text: &str, file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineCase>> {
-    Baseline::find(text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))
+fn line(text: &str, file: &Path, case: &CaseIdentity) -> io::Result<Option<BaselineCase>> {
+    Baseline::find(text, &case.case_id, &case.target).map_err(|error| invalid(file, &error))
 }
 
 /// Trials of a case that passed, and all that passed or failed, with those that repeated it. Correlated trials are one.
@@ -164,11 +164,11 @@ pub fn result_of(
 /// # Errors
 ///
 /// If the file cannot be read or is invalid.
-pub fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Option<String>> {
+pub fn accepted_answer(file: &Path, case: &CaseIdentity) -> io::Result<Option<String>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let answers = AcceptedAnswers::parse(&text).map_err(|error| invalid(file, &error))?;
-    let found = answers.find(&record.case_id, &record.target);
-    Ok(found.filter(|found| found.input == record.input_digest).map(|found| found.answer.clone()))
+    let found = answers.find(&case.case_id, &case.target);
+    Ok(found.filter(|found| found.input == case.input_digest).map(|found| found.answer.clone()))
 }
 
 /// The text of a file; `None` if it does not exist.

@@ -5,7 +5,7 @@ use std::fmt;
 use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::keyed_lines::{KeyedLine, parse_line};
-use super::{CaseRecord, keyed_lines};
+use super::{CaseIdentity, keyed_lines};
 
 /// The accepted results of a suite's cases.
 ///
@@ -141,8 +141,8 @@ impl BaselineCase {
     }
 
     /// Whether the case still has the input and the graders of the baseline.
-    pub fn is_same_definition(&self, record: &CaseRecord) -> bool {
-        self.input == record.input_digest && self.graders == record.grader_digest
+    pub fn is_same_definition(&self, case: &CaseIdentity) -> bool {
+        self.input == case.input_digest && self.graders == case.grader_digest
     }
 
     /// Its key in the suite: case and target.

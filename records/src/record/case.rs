@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
+use evalsuite_schema::{Strategy, is_default};
 
-use super::{Reason, Status, TrialRecord, Usage};
+use super::{CaseIdentity, Reason, Status, TrialRecord, Usage};
 use crate::sums::mean;
 
 /// `case.json`: the result of a case.
@@ -17,47 +17,18 @@ pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
     #[json(read_with = "CaseRecord::read_schema")]
     pub schema: String,
-    /// Id of the run.
-    pub run_id: String,
-    /// Name of the suite.
-    pub suite: String,
-    /// SHA-256 over all files of the suite, hexadecimal.
-    pub suite_digest: String,
-    /// How the suite's files are laid out.
-    pub layout: Layout,
-    /// Rule by which the trials of a case decide it.
-    pub kind: SuiteKind,
-    /// Id of the case.
-    pub case_id: String,
-    /// Name of the case's directory in the run.
-    pub case_key: String,
-    /// SHA-256 of the whole case, hexadecimal.
-    pub case_digest: String,
-    /// SHA-256 of the input of the agent, hexadecimal.
-    pub input_digest: String,
-    /// SHA-256 of the graders, hexadecimal.
-    pub grader_digest: String,
+    /// What names the case.
+    #[json(flatten)]
+    pub identity: CaseIdentity,
     /// Criteria of the case, else its description.
     #[json(default, skip_if = "Option::is_none")]
     pub criteria: Option<String>,
-    /// Path of the Rust test, without the crate.
-    pub test_name: String,
     /// File name of the test program.
     #[json(default)]
     pub program: String,
     /// Rust path of the module that includes the suite, such as `evals::shop`; empty in records of older versions.
     #[json(default)]
     pub module: String,
-    /// Name of the target.
-    pub target: String,
-    /// Name or Rust path of the agent.
-    pub agent: String,
-    /// Where the case is defined.
-    pub location: Location,
-    /// Attempt of the test runner, from 1.
-    pub runner_attempt: u32,
-    /// Id of the case that depends on this one and caused it to run.
-    pub requested_by: Option<String>,
     /// Outcome of the case.
     pub outcome: Status,
     /// Why the case did not pass.
@@ -163,28 +134,9 @@ pub struct Conditions {
 
 impl CaseRecord {
     /// The record of the case of this trial before anything is known about its result: the reverse of [`TrialRecord::of_case`].
-    pub fn of_trial(trial: TrialRecord) -> Self {
-        Self {
-            run_id: trial.run_id,
-            suite: trial.suite,
-            suite_digest: trial.suite_digest,
-            layout: trial.layout,
-            kind: trial.kind,
-            case_id: trial.case_id,
-            case_key: trial.case_key,
-            case_digest: trial.case_digest,
-            input_digest: trial.input_digest,
-            grader_digest: trial.grader_digest,
-            test_name: trial.test_name,
-            target: trial.target,
-            agent: trial.agent,
-            location: trial.location,
-            runner_attempt: trial.runner_attempt,
-            requested_by: trial.requested_by,
-            threshold: trial.threshold,
-            planned: trial.trials_planned,
-            ..Self::new()
-        }
+    pub fn of_trial(trial: &TrialRecord) -> Self {
+        let (identity, threshold, planned) = (trial.identity.clone(), trial.threshold, trial.trials_planned);
+        Self { identity, threshold, planned, ..Self::new() }
     }
 
     /// Whether trials ended, or may have ended, because the case was decided: records say so, or planned trials did not run. Older records

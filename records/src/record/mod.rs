@@ -27,6 +27,7 @@ mod accepted_answers;
 mod baseline;
 mod calibration;
 mod case;
+mod case_identity;
 mod decision;
 mod grader;
 mod keyed_lines;
@@ -52,6 +53,7 @@ pub use accepted_answers::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeade
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
+pub use case_identity::CaseIdentity;
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};

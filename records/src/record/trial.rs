@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Layout, Location, Object, SuiteKind, is_default};
+use evalsuite_schema::{Location, Object, is_default};
 
-use super::{CaseRecord, GraderRecord, Reason, SealRecord, Status, Usage, UserRecord};
+use super::{CaseIdentity, CaseRecord, GraderRecord, Reason, SealRecord, Status, Usage, UserRecord};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -15,44 +15,15 @@ pub struct TrialRecord {
     /// [`TrialRecord::SCHEMA`].
     #[json(read_with = "TrialRecord::read_schema")]
     pub schema: String,
-    /// Id of the run.
-    pub run_id: String,
-    /// Name of the suite.
-    pub suite: String,
-    /// SHA-256 over all files of the suite, hexadecimal.
-    pub suite_digest: String,
-    /// How the suite's files are laid out.
-    pub layout: Layout,
-    /// How trials decide a case.
-    pub kind: SuiteKind,
-    /// Id of the case.
-    pub case_id: String,
-    /// Name of the case's directory in the run.
-    pub case_key: String,
-    /// SHA-256 of the whole case, hexadecimal.
-    pub case_digest: String,
-    /// SHA-256 of the input of the agent, hexadecimal.
-    pub input_digest: String,
-    /// SHA-256 of the graders, hexadecimal.
-    pub grader_digest: String,
-    /// Path of the Rust test, without the crate.
-    pub test_name: String,
-    /// Name of the target.
-    pub target: String,
-    /// Name or Rust path of the agent.
-    pub agent: String,
-    /// Where the case is defined.
-    pub location: Location,
+    /// What names the case.
+    #[json(flatten)]
+    pub identity: CaseIdentity,
     /// Index of the trial, from 0.
     pub trial: u32,
     /// Number of trials planned.
     pub trials_planned: u32,
     /// Attempt at the trial, from 0.
     pub attempt: u32,
-    /// Attempt of the test runner, from 1.
-    pub runner_attempt: u32,
-    /// Id of the case that depends on this one and caused it to run.
-    pub requested_by: Option<String>,
     /// Whether agents and judges were called.
     pub mode: Mode,
     /// Whether the calls of models were recorded or replayed by `cargo evalsuite run`; `None` if neither.
@@ -141,28 +112,9 @@ pub struct TrialRecord {
 
 impl TrialRecord {
     /// The record of a trial of this case that ended in an error before anything was known about it.
-    pub fn of_case(case: CaseRecord) -> Self {
-        Self {
-            run_id: case.run_id,
-            suite: case.suite,
-            suite_digest: case.suite_digest,
-            layout: case.layout,
-            kind: case.kind,
-            case_id: case.case_id,
-            case_key: case.case_key,
-            case_digest: case.case_digest,
-            input_digest: case.input_digest,
-            grader_digest: case.grader_digest,
-            test_name: case.test_name,
-            target: case.target,
-            agent: case.agent,
-            location: case.location,
-            runner_attempt: case.runner_attempt,
-            requested_by: case.requested_by,
-            threshold: case.threshold,
-            trials_planned: case.planned,
-            ..Self::new()
-        }
+    pub fn of_case(case: &CaseRecord) -> Self {
+        let (identity, threshold, trials_planned) = (case.identity.clone(), case.threshold, case.planned);
+        Self { identity, threshold, trials_planned, ..Self::new() }
     }
 }
 

@@ -97,7 +97,7 @@ pub fn newest_outcomes(
         }
         let run = RunData::read_cases(run.path())?.with_suite_names(suites);
         for record in run.suites.into_iter().flat_map(|suite| suite.cases).map(|it| it.record) {
-            let test = (record.suite, record.test_name);
+            let test = (record.identity.suite, record.identity.test_name);
             if record.outcome != Status::Skipped && tests.contains(&test) {
                 found.entry(test).or_insert(record.outcome);
             }

@@ -26,7 +26,7 @@ impl LostTrial {
 
 /// The record of a trial whose own is missing or torn, from the record of its case.
 pub(super) fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) -> TrialRecord {
-    let mut record = TrialRecord::of_case(case.clone());
+    let mut record = TrialRecord::of_case(case);
     record.trial = summary.index;
     record.outcome = summary.outcome;
     record.score = summary.score;
@@ -45,7 +45,7 @@ pub(super) fn lost_case(
     trials: Vec<LostTrial>,
     suite: Option<&SuiteRecord>,
 ) -> CaseData {
-    let ended = trials.iter().rev().find_map(|trial| trial.record.clone());
+    let ended = trials.iter().rev().find_map(|trial| trial.record.as_ref());
     let mut record = ended.map_or_else(CaseRecord::new, CaseRecord::of_trial);
     if let Some(started) = started {
         record.run_id.clone_from(&started.run_id);
@@ -71,7 +71,7 @@ pub(super) fn lost_case(
         add_test(&mut record, suite);
     }
     if record.case_id.is_empty() {
-        record.case_id.clone_from(&record.case_key);
+        record.case_id = record.case_key.clone();
     }
     let open = trials.iter().filter(|trial| trial.record.is_none()).find_map(|trial| trial.started.as_ref());
     let after = |started: &Started| format!("process {} died after trial {}", started.pid, started.trial);
@@ -94,7 +94,7 @@ pub(super) fn lost_case(
 fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {
     let LostTrial { directory, record, started } = trial;
     let record = record.unwrap_or_else(|| {
-        let mut record = TrialRecord::of_case(case.clone());
+        let mut record = TrialRecord::of_case(case);
         record.outcome = Status::Error;
         if let Some(started) = started {
             record.trial = started.trial;

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use evalsuite_records::record::{Assertion, GraderRecord, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Assertion, CaseIdentity, GraderRecord, Reason, ReasonCode, Stage, Status};
 use evalsuite_report::{Format, HtmlReport, InspectFormat, RunData, inspect_logs, otel};
 use evalsuite_schema::{Location, Value};
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -37,7 +37,7 @@ fn run_with(text: &str) -> (tempfile::TempDir, RunData) {
     assert_eq!(cases.len(), outcomes.len());
     for (case, outcome) in cases.iter_mut().zip(outcomes) {
         let record = &mut case.record;
-        for field in [&mut record.case_id, &mut record.test_name, &mut record.target, &mut record.suite] {
+        for field in texts(&mut record.identity) {
             text.clone_into(field);
         }
         record.location = location.clone();
@@ -49,9 +49,7 @@ fn run_with(text: &str) -> (tempfile::TempDir, RunData) {
         record.reason = (outcome != Status::Passed).then(|| reason.clone());
         for trial in &mut case.trials {
             let record = &mut trial.record;
-            for field in
-                [&mut record.case_id, &mut record.test_name, &mut record.target, &mut record.suite, &mut record.agent]
-            {
+            for field in texts(&mut record.identity) {
                 text.clone_into(field);
             }
             record.tags = vec![text.to_owned()];
@@ -69,6 +67,11 @@ fn run_with(text: &str) -> (tempfile::TempDir, RunData) {
         text.clone_into(&mut suite.name);
     }
     (output, run)
+}
+
+fn texts(identity: &mut CaseIdentity) -> [&mut String; 5] {
+    let CaseIdentity { case_id, test_name, target, suite, agent, .. } = identity;
+    [case_id, test_name, target, suite, agent]
 }
 
 fn hostile_grader(grader: &mut GraderRecord, text: &str, location: &Location) {

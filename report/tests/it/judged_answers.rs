@@ -140,7 +140,7 @@ fn a_pair_has_the_answers_of_the_same_case() {
     let output = tempfile::tempdir().unwrap();
     let [mut base, mut run] = runs(&output, 6);
     let case = |run: &RunData| run.suites.iter().flat_map(|suite| &suite.cases).next().unwrap().clone();
-    let id = case(&run).record.case_id;
+    let id = case(&run).record.case_id.clone();
     let edit = |run: &mut RunData, answer: Option<&str>| {
         let case =
             run.suites.iter_mut().flat_map(|suite| &mut suite.cases).find(|case| case.record.case_id == id).unwrap();

@@ -79,7 +79,7 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
 /// Marks whether the case's own test still has to report the record that is about to be written.
 pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
     let mark = plan.case_directory.unreported_mark();
-    if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
+    if plan.identity.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
 /// The dependencies without a record and their dependencies, each after those that it depends on itself. Dependencies
@@ -115,7 +115,7 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
 fn find(plan: &Plan<'_>, id: &str) -> Result<&'static EvalCase, CaseError> {
     let entry = plan.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.entry.target);
     entry.ok_or_else(|| {
-        let (case, target) = (plan.entry.id, &plan.target);
+        let (case, target) = (plan.entry.id, &plan.identity.target);
         CaseError::Unusable(format!("case `{case}` depends on `{id}`, which does not run in target `{target}`"))
     })
 }
@@ -146,7 +146,7 @@ fn result_of<'a>(
             Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }
     }
-    plan.requested_by = Some(requested_by);
+    plan.identity.requested_by = Some(requested_by.to_owned());
     run_locked(plan).map(|report| (report.record, report.trials))
 }
 

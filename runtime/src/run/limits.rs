@@ -17,7 +17,7 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
         && plan.data.fail_on_error
         && let Some(first) = read_text(&first_error_file(plan))?
         // The test itself may run again, in a second run with the same id.
-        && first != plan.test_name()
+        && first != plan.identity.test_name
     {
         let message =
             format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
@@ -60,10 +60,10 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Optio
     if !plan.data.fail_on_error || was_prevented || !is_last {
         return Ok(());
     }
-    let (file, test) = (first_error_file(plan), plan.test_name());
+    let (file, test) = (first_error_file(plan), &plan.identity.test_name);
     match read_text(&file)? {
         None if outcome == Status::Error => replace_file(&file, test.as_bytes()),
-        Some(first) if outcome != Status::Error && first == test => remove_if_exists(&file),
+        Some(first) if outcome != Status::Error && first == *test => remove_if_exists(&file),
         _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ use super::grading::{Grading, Timing};
 use super::*;
 
 fn trial(case: &CaseRecord, index: u32, holds: [bool; 2]) -> TrialData {
-    let mut record = TrialRecord::of_case(case.clone());
+    let mut record = TrialRecord::of_case(case);
     record.trial = index;
     record.outcome = if holds == [true; 2] { Status::Passed } else { Status::Failed };
     record.duration_ms = Some(1500);

@@ -18,8 +18,7 @@ pub(crate) fn kept_trials(plan: &Plan<'_>) -> io::Result<Option<Vec<EndedTrial>>
     }
     // A damaged record is replaced, as without trials to add.
     let Ok(Some(record)) = read_json::<CaseRecord>(&plan.directory.join(CASE_RECORD)) else { return Ok(None) };
-    let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
-    if digests != [&plan.digests.case, &plan.input_digest, &plan.digests.graders] || record.trials.is_empty() {
+    if record.digests() != plan.identity.digests() || record.trials.is_empty() {
         return Ok(None);
     }
     let Some(trials) = read_all(plan, &record.trials) else { return Ok(None) };

@@ -124,10 +124,10 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
 
 /// The case's directory and record in the newest other run that has it with these conditions.
 fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
-    let test = plan.test_name();
+    let test = &plan.identity.test_name;
     for run in other_runs(plan.run)?.iter() {
         let cases = run.path().join(SUITES).join(plan.suite.key()).join(CASES);
-        let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
+        let Some(case) = regrade::newest_of_case(&cases, &plan.identity.case_key, test) else { continue };
         let file = case.directory.join(CASE_RECORD);
         let record = match read_json::<CaseRecord>(&file) {
             Ok(Some(record)) => record,
@@ -139,9 +139,7 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
             }
             Err(error) => return Err(error),
         };
-        let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
-        let is_same = digests == [&plan.digests.case, &plan.input_digest, &plan.digests.graders];
-        if !is_same || record.conditions.as_ref() != Some(conditions) {
+        if record.digests() != plan.identity.digests() || record.conditions.as_ref() != Some(conditions) {
             continue;
         }
         let missing = record.trials.iter().chain(record.uncounted_trials()).find_map(|trial| {
@@ -198,9 +196,8 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
         let file = plan.directory.join(&summary.path);
         let mut trial: TrialRecord = read_json(&file)?
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", file.display())))?;
-        trial.run_id.clone_from(&plan.run.run_id);
+        trial.identity = plan.identity.clone();
         trial.reused_run = Some(run.to_owned());
-        trial.suite_digest.clone_from(&plan.data.digest);
         write_json(&file, &trial, &Redactor::default())?;
         if index < record.trials.len() {
             counted.push(trial);
@@ -212,9 +209,7 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
 /// A record of another run as one of this run, in view of the baseline now.
 fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
     add_baseline(plan, &mut record);
-    let own = plan.case_record();
-    (record.run_id, record.suite_digest, record.location) = (own.run_id, own.suite_digest, own.location);
-    (record.runner_attempt, record.requested_by) = (own.runner_attempt, own.requested_by);
+    record.identity = plan.identity.clone();
     record.program = program();
     record.reused_run = Some(run);
     record

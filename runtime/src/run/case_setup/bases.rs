@@ -56,7 +56,7 @@ impl CaseSetup<'_> {
         else {
             return Ok(Ok(None));
         };
-        let key = file_key(&plan.target);
+        let key = file_key(&plan.identity.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
         let call = |name: &str, hook: &Hook| {
             let log = session.log(&format!("target.{key}.{name}"));

@@ -172,7 +172,7 @@ impl JudgeReplies {
 }
 
 fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
-    let key = format!("{EXAMPLES}/{}", file_key(&plan.case_key));
+    let key = format!("{EXAMPLES}/{}", file_key(&plan.identity.case_key));
     let settings = plan.settings.cassettes.as_deref();
     cassette_path(plan.suite, &key, 0, settings, &plan.places)
 }

@@ -185,7 +185,7 @@ impl ResultGrading<'_> {
             changes: changes.files.clone(),
             diff: changes.diff.clone(),
             dependencies: Arc::clone(&plan.dependencies),
-            ..Facts::of_case(self.of_case.case(), &plan.target)
+            ..Facts::of_case(self.of_case.case(), &plan.identity.target)
         }
     }
 }

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_records::record::{CaseRecord, GraderRecord, Mode, Reason, TrialRecord};
-use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::{Case, Hook, Hooks, Location, Suite};
+use evalsuite_records::record::{CaseIdentity, CaseRecord, GraderRecord, Mode, Reason, TrialRecord};
+use evalsuite_schema::{Case, Hook, Hooks, Suite};
 
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
@@ -45,21 +44,17 @@ pub(crate) struct Plan<'a> {
     pub(crate) entry: &'static EvalCase,
     pub(crate) case: Case,
     pub(crate) places: SuiteLocation,
-    pub(crate) target: String,
+    /// What names the case in its records.
+    pub(crate) identity: CaseIdentity,
     /// The agent under test.
     pub(crate) agent: ChosenAgent,
-    pub(crate) agent_name: String,
     /// How long a call of the agent may take.
     pub(crate) limit: Duration,
     /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
-    /// SHA-256 of what the agent sees of the case.
-    pub(crate) input_digest: String,
-    pub(crate) digests: CaseDigests,
     /// What the trials of the case are measured by.
     pub(crate) standard: CaseStandard,
     pub(crate) planned: u32,
-    pub(crate) case_key: String,
     pub(crate) case_directory: CaseDirectory,
     /// Directory of the records of this attempt of the test runner.
     pub(crate) directory: PathBuf,
@@ -67,8 +62,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) dependencies: Arc<Dependencies>,
     /// Whether all of them are results of earlier runs.
     pub(crate) reuses_dependencies: bool,
-    /// The case that made this one run.
-    pub(crate) requested_by: Option<&'static str>,
     /// Names of the variables of the case, its target, and the workspace and hooks around it.
     pub(crate) variables: BTreeSet<String>,
     /// Variables whose values are removed from everything that is written.
@@ -101,7 +94,7 @@ impl Plan<'_> {
         let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.clone()),
             // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
-            ChosenAgent::Rust(_) => Some(self.target.clone()).filter(|target| target != "default"),
+            ChosenAgent::Rust(_) => Some(self.identity.target.clone()).filter(|target| target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
         let (judges, load) = (self.evals.judges(), self.evals.commands());
@@ -124,14 +117,14 @@ impl Plan<'_> {
 
     /// The file of a trial's recording.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
-        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+        cassette_path(self.suite, &self.identity.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
     }
 
     /// The options to open the recording of a trial with these directories, without the path of the recording.
     pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
         let secrets = self.secrets.iter().map(String::as_str);
-        let (suite, id, target) = (self.suite.name, self.entry.id, &self.target);
-        let about = CassetteFile::new(suite, id, target, self.seen.clone(), self.input_digest.clone());
+        let (suite, id, target) = (self.suite.name, self.entry.id, &self.identity.target);
+        let about = CassetteFile::new(suite, id, target, self.seen.clone(), self.identity.input_digest.clone());
         CassetteOptions {
             mode: self.settings.mode,
             path: None,
@@ -151,7 +144,8 @@ impl Plan<'_> {
         workspace: &Path,
     ) -> CommandEnvironment {
         let run_id = &self.run.run_id;
-        let mut environment = CommandEnvironment::of_run(&self.places, run_id, &self.target, self.settings.echo);
+        let mut environment =
+            CommandEnvironment::of_run(&self.places, run_id, &self.identity.target, self.settings.echo);
         environment.seals = self.seals();
         environment.of_trial(self.places.join(&case.dir), &case.id, trial, directory, workspace)
     }
@@ -164,42 +158,22 @@ impl Plan<'_> {
     /// The accepted answer to the case, of its target.
     pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
         let file = accepted_answers_file(&package_directory(self.suite), &self.suite.id());
-        accepted_answer(&file, &self.case_record())
+        accepted_answer(&file, &self.identity)
     }
 
     /// The record of the case before any of its trials. The records of trials start from it.
     pub(crate) fn case_record(&self) -> CaseRecord {
         let mut record = CaseRecord::new();
-        record.run_id = self.run.run_id.clone();
-        record.suite = self.suite.name.to_owned();
+        record.identity = self.identity.clone();
         record.module = self.suite.module_path.to_owned();
-        record.suite_digest = self.data.digest.clone();
-        record.layout = self.data.layout;
-        record.kind = self.data.kind;
-        record.case_id = self.entry.id.to_owned();
-        record.case_key = self.case_key.clone();
-        record.case_digest = self.digests.case.clone();
-        record.input_digest = self.input_digest.clone();
-        record.grader_digest = self.digests.graders.clone();
-        record.test_name = self.test_name();
-        record.target = self.target.clone();
-        record.agent = self.agent_name.clone();
-        record.location = Location::new(self.entry.file, self.entry.line, self.entry.column);
-        record.runner_attempt = self.settings.runner.attempt;
-        record.requested_by = self.requested_by.map(str::to_owned);
         record.threshold = self.standard.threshold;
-        record.reference_arm = self.data.is_reference_arm(&self.target);
+        record.reference_arm = self.data.is_reference_arm(&self.identity.target);
         record
     }
 
     /// The score of a trial, or of a part of it, with these results.
     pub(crate) fn score(&self, graders: &[GraderRecord]) -> TrialScore {
         score_trial(self.data.layout, graders, self.standard.threshold)
-    }
-
-    /// Path of the case's test, without the crate.
-    pub(crate) fn test_name(&self) -> String {
-        self.suite.test_path(self.entry)
     }
 
     /// The tags of the case.
@@ -219,7 +193,7 @@ impl Plan<'_> {
 
     /// The hooks of the case's target.
     pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
-        self.data.target(&self.target).map(|target| &target.hooks)
+        self.data.target(&self.identity.target).map(|target| &target.hooks)
     }
 
     /// A call of a hook: around the trials of a case, or, without one, around all cases of the suite or of the target.
@@ -249,7 +223,7 @@ impl Plan<'_> {
                 suite_dir: self.places.suite_dir.clone(),
                 workspace: workspace.to_owned(),
                 test_id: case.map_or_else(around_all, |case| case.id.clone()),
-                target: (case.is_some() || scope == Scope::Target).then(|| self.target.clone()),
+                target: (case.is_some() || scope == Scope::Target).then(|| self.identity.target.clone()),
                 case: case.map(|case| CaseFacts::of(case, &self.places)),
                 trial: None,
                 result: None,
@@ -262,7 +236,7 @@ impl Plan<'_> {
 
     /// The command line that runs the case's test again.
     pub(crate) fn rerun(&self) -> String {
-        rerun::command(self.suite.package, &self.test_name())
+        rerun::command(self.suite.package, &self.identity.test_name)
     }
 
     /// Help for errors about a recording.

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_records::record::CaseIdentity;
 use evalsuite_schema::digest::CaseDigests;
-use evalsuite_schema::{Case, CliTarget, SealMode, Suite, Workspace};
+use evalsuite_schema::{Case, CliTarget, Location, SealMode, Suite, Workspace};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::grade::scoring::{CaseStandard, case_rule};
@@ -83,13 +84,27 @@ impl<'a> Plan<'a> {
                 tolerated_errors: case.trials.errors,
             },
             planned: planned.max(1),
-            agent_name: suite.agent_name.map_or_else(|| agent.name(), str::to_owned),
-            input_digest: seen.digest(),
-            digests,
+            identity: CaseIdentity {
+                run_id: run.run_id.clone(),
+                suite: suite.name.to_owned(),
+                suite_digest: data.digest.clone(),
+                layout: data.layout,
+                kind: data.kind,
+                case_id: entry.id.to_owned(),
+                case_key,
+                case_digest: digests.case,
+                input_digest: seen.digest(),
+                grader_digest: digests.graders,
+                test_name: suite.test_path(entry),
+                target,
+                agent: suite.agent_name.map_or_else(|| agent.name(), str::to_owned),
+                location: Location::new(entry.file, entry.line, entry.column),
+                runner_attempt: settings.runner.attempt,
+                requested_by: None,
+            },
             directory: case_directory.attempt(settings.runner.attempt),
             dependencies: Arc::default(),
             reuses_dependencies: true,
-            requested_by: None,
             redactor: Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
             evals,
             settings,
@@ -99,11 +114,9 @@ impl<'a> Plan<'a> {
             entry,
             case,
             places,
-            target,
             agent,
             limit,
             seen,
-            case_key,
             case_directory,
             variables,
             secrets,

@@ -22,9 +22,9 @@ impl Plan<'_> {
             suite: self.suite.name.to_owned(),
             package: self.suite.package.to_owned(),
             module: self.suite.module_path.to_owned(),
-            test_name: self.test_name(),
+            test_name: self.identity.test_name.clone(),
             case_id: self.entry.id.to_owned(),
-            target: self.target.clone(),
+            target: self.identity.target.clone(),
             trials: self.planned,
             step: step(),
         };

@@ -205,7 +205,7 @@ fn call_function(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>, agen
     let facts = api::Facts {
         case_id: case.id.clone(),
         agent_name: plan.suite.agent_name.map(str::to_owned),
-        target: plan.target.clone(),
+        target: plan.identity.target.clone(),
         index,
         turn,
         prompt: prompt(input, |file| plan.places.resolve(file)),

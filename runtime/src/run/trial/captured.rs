@@ -180,6 +180,6 @@ pub(crate) fn evidence_facts(
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),
-        ..Facts::of_case(case, &plan.target)
+        ..Facts::of_case(case, &plan.identity.target)
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Prepared<'a> {
         if matches!(base, WorkspaceBase::Shared { .. }) {
             return Ok(());
         }
-        let skill = plan.data.target(&plan.target).map(|target| target.skill.as_slice()).unwrap_or_default();
+        let skill = plan.data.target(&plan.identity.target).map(|target| target.skill.as_slice()).unwrap_or_default();
         workspace::replace_skills(&plan.data.skill_places(), skill, workspace, &plan.places)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Prepared<'a> {
         let variables = vec![
             ("EVALSUITE_SUITE_DIR", plan.places.suite_dir.clone().into()),
             ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
-            ("EVALSUITE_TARGET", plan.target.as_str().into()),
+            ("EVALSUITE_TARGET", plan.identity.target.as_str().into()),
         ];
         let environment = CommandEnvironment::new(variables, plan.settings.echo);
         command

@@ -14,8 +14,8 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
     let trial = BeginTrial {
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),
-        test: plan.test_name(),
-        target: plan.target.clone(),
+        test: plan.identity.test_name.clone(),
+        target: plan.identity.target.clone(),
         trial: index,
         file: plan.recording(index)?.with_extension(&MODEL_CALLS_FILE[1..]),
         secrets: plan.secrets.clone(),
@@ -60,5 +60,5 @@ fn lost(server: ModelCallServer, error: &io::Error) -> Reason {
 }
 
 fn how_to_record(plan: &Plan<'_>) -> String {
-    format!("to record it: `cargo evalsuite run --record -p {} {}`", plan.suite.package, plan.test_name())
+    format!("to record it: `cargo evalsuite run --record -p {} {}`", plan.suite.package, plan.identity.test_name)
 }

@@ -96,7 +96,7 @@ impl<'a> TrialAttempt<'a> {
 
 /// What the record of a trial says before its first phase.
 fn new_record(plan: &Plan<'_>, clock: Stopwatch) -> TrialRecord {
-    let mut record = TrialRecord::of_case(plan.case_record());
+    let mut record = TrialRecord::of_case(&plan.case_record());
     record.trials_planned = plan.planned;
     record.mode = plan.settings.mode;
     record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));

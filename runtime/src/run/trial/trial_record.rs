@@ -46,9 +46,9 @@ fn write_trajectory(trial: &TrialAttempt<'_>, record: &mut TrialRecord) -> io::R
     let trial_name = trial.directory.file_name().unwrap_or_default().to_string_lossy();
     let document = trajectory::document(
         &DocumentParts {
-            session: format!("{}/{}", plan.run.run_id, plan.case_key),
+            session: format!("{}/{}", plan.run.run_id, plan.identity.case_key),
             trial: &trial_name,
-            agent: &plan.agent_name,
+            agent: &plan.identity.agent,
             agent_version: plan.suite.package_version,
             model: record.model.as_deref(),
             tools: &facts.tools,

@@ -32,7 +32,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     }
     // A baseline that is not valid is reported with the outcome of the case.
     let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
-    let Ok(Some(accepted)) = accepted_result(&file, &plan.case_record()) else { return Ok(()) };
+    let Ok(Some(accepted)) = accepted_result(&file, &plan.identity) else { return Ok(()) };
     let Some(repetition) = repetition(trials, plan, &accepted, || unchanged_suite(&file).ok(), most) else {
         return Ok(());
     };

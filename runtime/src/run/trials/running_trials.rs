@@ -239,7 +239,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         let plan = self.plan;
         let spend = Spend {
             suite: plan.suite.key(),
-            case_key: plan.case_key.clone(),
+            case_key: plan.identity.case_key.clone(),
             trial: record.trial,
             attempt: record.attempt,
             runner_attempt: record.runner_attempt,

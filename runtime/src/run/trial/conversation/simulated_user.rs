@@ -254,7 +254,7 @@ fn facts(prepared: &Prepared<'_>, user: &SimulatedUser) -> Facts {
         files: prepared.answer_files(),
         state: Object::new(),
         dependencies: Arc::clone(&trial.plan.dependencies),
-        ..Facts::of_case(case, &trial.plan.target)
+        ..Facts::of_case(case, &trial.plan.identity.target)
     };
     describe_user(user, &mut facts);
     facts

@@ -25,7 +25,7 @@ pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> 
         schema: McpRecording::SCHEMA.to_owned(),
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),
-        target: plan.target.clone(),
+        target: plan.identity.target.clone(),
         trial: trial.index,
         servers: [].into(),
     };
@@ -66,9 +66,9 @@ fn recordings(plan: &Plan<'_>, index: u32, mode: McpMode, mcp: &Mcp) -> Result<V
     };
     match (mode, &mcp.recorded_by) {
         (McpMode::Live, _) => Ok(Vec::new()),
-        (McpMode::Record, _) => Ok(vec![file(&plan.target, index)?]),
+        (McpMode::Record, _) => Ok(vec![file(&plan.identity.target, index)?]),
         (McpMode::Replay, recorded_by) => {
-            let target = recorded_by.as_ref().unwrap_or(&plan.target);
+            let target = recorded_by.as_ref().unwrap_or(&plan.identity.target);
             Ok(vec![file(target, index)?, file(target, 0)?])
         }
     }
