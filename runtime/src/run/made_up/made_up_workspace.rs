@@ -7,6 +7,7 @@ use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::run::case_setup::CaseSetup;
+use crate::run::hooks::TrialResult;
 use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::trial::captured::changes_between;
@@ -47,18 +48,14 @@ impl MadeUpGrading<'_> {
         let graded = guarded(|| self.grade_prepared(graders, result, &prepared));
         let (outcome, score) = graded.as_ref().map_or_else(|end| (end.outcome, None), |graded| graded.worst);
         let answer = result.replies.last().filter(|_| graded.is_ok()).map(|reply| reply.answer.clone());
-        {
-            let mut record = trial.record.borrow_mut();
-            (record.outcome, record.score, record.answer) = (outcome, score, answer);
-        }
         let after = guarded(|| {
-            trial_hooks::run_after_each(&prepared);
+            trial_hooks::run_after_each(&prepared, &TrialResult { outcome, score, answer });
             Ok(())
         });
         drop(prepared);
-        let TrialAttempt { directory, record, .. } = trial;
+        let TrialAttempt { directory, journal, .. } = trial;
         self.suite.add_problems(after.err().map(|end| end.reason.message));
-        self.suite.add_problems(record.into_inner().notes.into_iter().map(|note| note.message));
+        self.suite.add_problems(journal.into_inner().notes.into_iter().map(|note| note.message));
         self.suite.add_problems(workspace::remove_directory(&directory).err().map(|error| error.to_string()));
         graded
     }

@@ -8,6 +8,7 @@ use evalsuite_schema::json::{ToJson, json};
 use crate::model::evidence::Evidence;
 use crate::platform::json;
 use crate::platform::package_file::read_package_file;
+use crate::run::trial::graded::Graded;
 use crate::run::trial::prepared::Prepared;
 use crate::workspace::snapshot::Snapshot;
 
@@ -16,23 +17,20 @@ const LARGEST: u64 = 16 << 20;
 
 /// Ends a trial whose agent saw the answers in an error, whatever its graders say: it shows what the files say, and not what the agent can
 /// do. An input that has the canary shows nothing, which is noted.
-pub(crate) fn check(prepared: &Prepared<'_>, before: &Snapshot) {
+pub(crate) fn check(prepared: &Prepared<'_>, before: &Snapshot, graded: &mut Graded) {
     let trial = prepared.trial;
-    let (Some(canary), Some(evidence)) = (&trial.plan.data.canary, trial.evidence.get()) else { return };
+    let (Some(canary), Some(captured)) = (&trial.plan.data.canary, &graded.captured) else { return };
     let canary = Canary(canary.to_ascii_lowercase());
-    let Some(place) = canary.place(evidence) else { return };
+    let Some(place) = canary.place(&captured.evidence) else { return };
     if let Some(given) = canary.given(prepared, before) {
         let message = format!("the canary of the suite is in {given}: it cannot show that the agent saw the answers");
         return trial.note("canary_in_input", message);
     }
-    let record = &mut *trial.record.borrow_mut();
     let mut message = format!("the agent saw the answers: the canary of the suite is in {place}");
-    if let Some(reason) = record.reason.as_ref().filter(|_| record.score.is_none()) {
+    if let Some(reason) = graded.score.reason.as_ref().filter(|_| graded.score.score.is_none()) {
         message.push_str(&format!("; the trial also ended with {}: {}", reason.code.as_str(), reason.message));
     }
-    record.outcome = evalsuite_records::record::Status::Error;
-    record.score = None;
-    record.reason = Some(Reason::new(Stage::Grading, ReasonCode::SawAnswers, message));
+    graded.end(trial, Reason::new(Stage::Grading, ReasonCode::SawAnswers, message).into());
 }
 
 /// In lower case.

@@ -28,12 +28,25 @@ pub(crate) fn first_of_answer(answer: &str) -> (String, bool) {
     (shown.to_owned(), shown.len() < answer.len())
 }
 
+/// What is known of the work of an agent that was called.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    pub(crate) evidence: Evidence<'static>,
+    /// Whether the agent gave an answer: that of its evidence may stand for none.
+    pub(crate) has_answer: bool,
+    /// Why it is not graded.
+    pub(crate) end: Option<EarlyEnd>,
+}
+
+impl Captured {
+    /// The answer as the record has it, and whether there is more of it.
+    pub(crate) fn answer(&self) -> Option<(String, bool)> {
+        self.has_answer.then(|| first_of_answer(self.evidence.answer()))
+    }
+}
+
 /// Captures what one call of the agent left.
-pub(crate) fn capture(
-    prepared: &Prepared<'_>,
-    before: &Snapshot,
-    mut called: Called,
-) -> Result<Evidence<'static>, EarlyEnd> {
+pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Called) -> Captured {
     let trial = prepared.trial;
     write_agent_log(trial, &called.recording);
     let changes = capture_workspace(trial, before, &called.after).unwrap_or_else(|end| {
@@ -45,8 +58,7 @@ pub(crate) fn capture(
     let mut outcome = match result {
         Ok(outcome) => outcome,
         Err(end) => {
-            report_interrupted(trial, recording, whole_millis(took) as f64);
-            return Err(end);
+            return Captured { end: Some(end), ..interrupted(recording, whole_millis(took) as f64) };
         }
     };
     prepared.write_evidence();
@@ -54,23 +66,23 @@ pub(crate) fn capture(
     let is_reported = reported_transcript::is_reported(&outcome, &recording);
     let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
     facts.tools = recording.captured.tools;
-    let evidence = report(trial, facts);
+    let captured = complete(trial, facts);
     if let Some(missing) = recording.captured.missing.filter(|_| !is_reported) {
         trial.note("spans_not_seen", missing.message);
     }
-    Ok(evidence)
+    captured
 }
 
-/// What graders see of the work of an agent that returned an outcome. The record has the same.
-pub(crate) fn report(trial: &TrialAttempt<'_>, facts: Facts) -> Evidence<'static> {
+/// The work of an agent that returned an outcome.
+pub(crate) fn complete(trial: &TrialAttempt<'_>, facts: Facts) -> Captured {
     if facts.cost_usd.is_none() {
         trial.add_notes(limits::without_effect(trial.plan));
     }
-    record_work(trial, facts, true)
+    Captured { evidence: Evidence::new(facts), has_answer: true, end: None }
 }
 
-/// Records what is known of the work of an agent that returned no outcome, or whose workspace cannot be read.
-pub(crate) fn report_interrupted(trial: &TrialAttempt<'_>, recording: Recording, duration_ms: f64) {
+/// The work of an agent that returned no outcome, or whose workspace cannot be read.
+pub(crate) fn interrupted(recording: Recording, duration_ms: f64) -> Captured {
     let (usage, cost_usd) = known_spending(&recording);
     let (answer, transcript) = reported_transcript::assemble(&recording.outcome, &recording);
     let Outcome { text, state, model, metadata, .. } = recording.outcome;
@@ -88,22 +100,7 @@ pub(crate) fn report_interrupted(trial: &TrialAttempt<'_>, recording: Recording,
         tools: recording.captured.tools,
         ..Facts::default()
     };
-    record_work(trial, facts, has_answer);
-}
-
-fn record_work(trial: &TrialAttempt<'_>, facts: Facts, has_answer: bool) -> Evidence<'static> {
-    let mut record = trial.record.borrow_mut();
-    if has_answer {
-        let (answer, is_truncated) = first_of_answer(&facts.answer);
-        (record.answer, record.answer_truncated) = (Some(answer), is_truncated);
-    }
-    // A duration is at least 0, and one that is too large saturates.
-    record.duration_ms = Some(facts.duration_ms.round() as u64);
-    (record.usage, record.cost_usd) = (facts.usage, facts.cost_usd);
-    record.model.clone_from(&facts.model);
-    record.state.clone_from(&facts.state);
-    record.agent_metadata.clone_from(&facts.agent_metadata);
-    trial.evidence.get_or_init(|| Evidence::new(facts)).clone()
+    Captured { evidence: Evidence::new(facts), has_answer, end: None }
 }
 
 /// Writes what the agent logged next to the record.
@@ -122,8 +119,8 @@ pub(crate) fn capture_workspace(
     let changes = changes_between(before, after);
     if let Ok(changes) = &changes {
         let has_patch = !changes.diff.is_empty() && trial.write_text("diff.patch", &changes.diff);
-        let mut record = trial.record.borrow_mut();
-        let record = record.workspace.get_or_insert_default();
+        let mut journal = trial.journal.borrow_mut();
+        let record = journal.workspace.get_or_insert_default();
         record.patch = has_patch.then(|| "diff.patch".to_owned());
         record.created.clone_from(&changes.files.created);
         record.modified.clone_from(&changes.files.modified);

@@ -1,28 +1,84 @@
-//! A trial that is graded: the results of its graders, and its score.
+//! A trial that is graded: its work, the results of its graders, and its score.
 
 use std::cell::RefCell;
 
-use evalsuite_records::record::GraderRecord;
+use evalsuite_records::record::{GraderRecord, Note, Reason, Status};
 use evalsuite_schema::Grader;
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
+use crate::run::hooks::TrialResult;
 use crate::run::selection::case_graders::case_graders;
+use crate::run::trial::captured::Captured;
+use crate::run::trial::conversation::RecordedTurns;
 use crate::run::trial::prepared::Prepared;
-use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 
-/// Runs the graders of a case with one turn and decides the trial.
-pub(crate) fn grade(prepared: &Prepared<'_>, evidence: &Evidence<'_>) -> Result<(), EarlyEnd> {
-    guarded(|| {
-        let trial = prepared.trial;
-        let graders = run_graders(prepared, evidence, &case_graders(&prepared.case), None);
+/// A trial that is decided: graded, or ended before its graders.
+#[derive(Debug)]
+pub(crate) struct Graded {
+    pub(crate) score: TrialScore,
+    pub(crate) graders: Vec<GraderRecord>,
+    /// The agent's work, if it was called.
+    pub(crate) captured: Option<Captured>,
+    /// What was said in a conversation.
+    pub(crate) turns: RecordedTurns,
+}
+
+impl Graded {
+    /// A trial that ended before its agent was called.
+    pub(crate) fn ended(trial: &TrialAttempt<'_>, end: EarlyEnd) -> Self {
+        Self::of(trial, None, Err(end))
+    }
+
+    /// A trial whose work was graded, or ended it.
+    pub(crate) fn of(
+        trial: &TrialAttempt<'_>,
+        captured: Option<Captured>,
+        graded: Result<(Vec<GraderRecord>, TrialScore), EarlyEnd>,
+    ) -> Self {
+        let (graders, mut score) = graded.unwrap_or_else(|end| (Vec::new(), end.into_score(trial.plan.settings)));
+        trial.add_notes(std::mem::take(&mut score.notes));
+        Self { score, graders, captured, turns: RecordedTurns::default() }
+    }
+
+    /// Ends the trial, whatever was decided.
+    pub(crate) fn end(&mut self, trial: &TrialAttempt<'_>, end: EarlyEnd) {
+        self.score = end.into_score(trial.plan.settings);
+    }
+
+    /// Turns the trial into an error, whatever was decided; the reason until now is a note.
+    pub(crate) fn fail(&mut self, trial: &TrialAttempt<'_>, reason: Reason) {
+        trial.add_notes(self.score.reason.take().map(|before| Note::new("after_difference", before.message)));
+        self.end(trial, reason.into());
+    }
+
+    /// Whether graders have decided.
+    pub(crate) fn is_decided(&self) -> bool {
+        matches!(self.score.outcome, Status::Passed | Status::Failed)
+    }
+
+    /// What hooks get.
+    pub(crate) fn result(&self) -> TrialResult {
+        let answer = self.captured.as_ref().and_then(Captured::answer);
+        TrialResult { outcome: self.score.outcome, score: self.score.score, answer: answer.map(|(answer, _)| answer) }
+    }
+}
+
+/// Runs the graders of a case with one turn, unless the work has to end the trial, and decides it.
+pub(crate) fn grade(prepared: &Prepared<'_>, mut captured: Captured) -> Graded {
+    let end = captured.end.take();
+    let run = || {
+        let graders = run_graders(prepared, &captured.evidence, &case_graders(&prepared.case), None);
         prepared.add_judge_replies();
-        trial.decide(trial.plan.score(&graders));
-        trial.record.borrow_mut().graders = graders;
-        Ok(())
-    })
+        let score = prepared.trial.plan.score(&graders);
+        Ok((graders, score))
+    };
+    let graded = end.map_or_else(|| guarded(run), Err);
+    Graded::of(prepared.trial, Some(captured), graded)
 }
 
 /// Runs the graders of a whole trial, or those of one turn; `folder` keeps their files apart from those of other turns.
@@ -64,7 +120,7 @@ pub(crate) fn run_graders(
     trial.add_notes(notes.into_inner());
     if let Some(advice) = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run) {
         // Each turn of a conversation gives the same.
-        let is_known = trial.record.borrow().notes.contains(&advice);
+        let is_known = trial.journal.borrow().notes.contains(&advice);
         trial.add_notes((!is_known).then_some(advice));
     }
     graded

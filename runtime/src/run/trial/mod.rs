@@ -24,7 +24,7 @@ use evalsuite_records::record::{TrialRecord, WorkspaceRecord};
 use self::called::call_agent;
 use self::captured::capture;
 use self::conversation::run_conversation;
-use self::graded::grade;
+use self::graded::{Graded, grade};
 use self::prepared::{Prepared, open_cassette};
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
@@ -33,68 +33,65 @@ use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
 
 /// Makes one attempt at a trial and writes its record.
-pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, attempt: u32) -> io::Result<TrialRecord> {
+pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, number: u32) -> io::Result<TrialRecord> {
     // Before the clock of the trial starts: it may have to wait for another one.
     let calls = recorded_models::begin(plan, index);
-    let trial = TrialAttempt::begin(plan, base, index, attempt)?;
-    match calls {
-        Ok(calls) => {
-            run_phases(&trial).unwrap_or_else(|end| end.end(&trial));
-            recorded_models::end(calls, &trial);
-        }
-        Err(end) => end.end(&trial),
-    }
-    write_record(trial)
+    let trial = TrialAttempt::begin(plan, base, index, number)?;
+    let run = |calls| {
+        let mut graded = run_phases(&trial).unwrap_or_else(|end| Graded::ended(&trial, end));
+        recorded_models::end(calls, &trial, &mut graded);
+        graded
+    };
+    let graded = calls.map_or_else(|end| Graded::ended(&trial, end), run);
+    write_record(trial, graded)
 }
 
 /// Everything from the resolved case to the hooks after the trial.
-fn run_phases(trial: &TrialAttempt<'_>) -> Result<(), EarlyEnd> {
+fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
     let prepare = || Prepared::with_cassette(trial, open_cassette(trial)?);
     let prepared = guarded(|| trial.timed(|t| &mut t.setup_ms, prepare))?;
     let mut workspace = WorkspaceRecord::default();
     (workspace.path, workspace.kept) = (trial.workspace.display().to_string(), true);
-    trial.record.borrow_mut().workspace = Some(workspace);
+    trial.journal.borrow_mut().workspace = Some(workspace);
     guarded(|| trial.timed(|t| &mut t.setup_ms, || prepared.make_workspace()))?;
-    call_and_grade(&prepared).unwrap_or_else(|end| {
-        prepared.write_input();
-        end.end(trial);
-    });
+    let mut graded = call_and_grade(&prepared).unwrap_or_else(|end| Graded::ended(trial, end));
+    prepared.write_input();
     // The programs that the agent left running end before the hooks.
     drop(prepared.programs.take());
-    mcp_servers::end(trial, prepared.mcp.as_ref());
-    guarded(|| {
-        trial.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared));
+    mcp_servers::end(trial, prepared.mcp.as_ref(), &mut graded);
+    let torn_down = guarded(|| {
+        trial.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &graded.result()));
         Ok(())
-    })
+    });
+    torn_down.unwrap_or_else(|end| graded.end(trial, end));
+    Ok(graded)
 }
 
 /// Everything between the hooks around the trial, and the ones before it.
-fn call_and_grade(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
+fn call_and_grade(prepared: &Prepared<'_>) -> Result<Graded, EarlyEnd> {
     let trial = prepared.trial;
     let set_up = || {
         trial_hooks::run_before_each(prepared)?;
         prepared.snapshot()
     };
     let before = guarded(|| trial.timed(|t| &mut t.setup_ms, set_up))?;
-    let worked = work(prepared, &before);
-    worked.unwrap_or_else(|end| {
-        prepared.write_input();
-        end.end(trial);
-    });
-    guarded(|| {
-        canary::check(prepared, &before);
+    let mut graded = work(prepared, &before).unwrap_or_else(|end| Graded::ended(trial, end));
+    let checked = guarded(|| {
+        canary::check(prepared, &before, &mut graded);
         Ok(())
-    })
+    });
+    checked.unwrap_or_else(|end| graded.end(trial, end));
+    Ok(graded)
 }
 
 /// The agent's work, and what graders say of it.
-fn work(prepared: &Prepared<'_>, before: &Snapshot) -> Result<(), EarlyEnd> {
+fn work(prepared: &Prepared<'_>, before: &Snapshot) -> Result<Graded, EarlyEnd> {
     let trial = prepared.trial;
     if let Some(conversation) = &prepared.case.conversation {
-        return run_conversation(prepared, conversation, before);
+        return Ok(run_conversation(prepared, conversation, before));
     }
     let call = || call_agent(prepared, &prepared.case.input, None, Ok(before));
     let called = guarded(|| trial.timed(|t| &mut t.agent_ms, call))?;
-    let evidence = guarded(|| trial.timed(|t| &mut t.capture_ms, || capture(prepared, before, called)))?;
-    trial.timed(|t| &mut t.grading_ms, || grade(prepared, &evidence))
+    let captured = guarded(|| Ok(trial.timed(|t| &mut t.capture_ms, || capture(prepared, before, called))))?;
+    Ok(trial.timed(|t| &mut t.grading_ms, || grade(prepared, captured)))
 }

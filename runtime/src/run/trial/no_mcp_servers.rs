@@ -4,6 +4,7 @@ use evalsuite_records::record::{ReasonCode, Stage};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::mcp::McpSession;
+use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 pub(crate) fn begin(_: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
@@ -15,4 +16,4 @@ pub(crate) fn begin(_: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Resu
 }
 
 /// No session has begun.
-pub(crate) fn end(_: &TrialAttempt<'_>, _: Option<&McpSession>) {}
+pub(crate) fn end(_: &TrialAttempt<'_>, _: Option<&McpSession>, _: &mut Graded) {}

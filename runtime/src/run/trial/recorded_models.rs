@@ -2,10 +2,11 @@
 
 use std::io;
 
-use evalsuite_records::record::{ModelCalls, Note, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{ModelCalls, Note, Reason, ReasonCode, Stage};
 
 use crate::record::model_calls::{BeginTrial, MODEL_CALLS_FILE, ModelCallServer, TrialCalls};
 use crate::run::plan::Plan;
+use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 /// Waits until no other trial runs, and says which one begins. `None`: calls are neither recorded nor replayed.
@@ -33,11 +34,10 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
 
 /// Adds to the record what became of the calls. A trial with another call than the recorded ones is an error, whatever its agent made of
 /// the answer that said so.
-pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>) {
+pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>, graded: &mut Graded) {
     let (Some(calls), Some(server)) = (calls, trial.plan.settings.model_calls) else { return };
-    trial.record.borrow_mut().model_calls = Some(server.calls);
-    let outcome = trial.record.borrow().outcome;
-    let reason = match calls.end(matches!(outcome, Status::Passed | Status::Failed)) {
+    trial.journal.borrow_mut().model_calls = Some(server.calls);
+    let reason = match calls.end(graded.is_decided()) {
         Ok(ended) => {
             trial.add_notes(ended.note.map(|note| Note::new("model_calls", note)));
             let Some(difference) = ended.difference else { return };
@@ -46,11 +46,7 @@ pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>) {
         }
         Err(error) => lost(server, &error),
     };
-    let mut record = trial.record.borrow_mut();
-    if let Some(before) = record.reason.take() {
-        record.notes.push(Note::new("after_difference", before.message));
-    }
-    (record.outcome, record.score, record.reason) = (Status::Error, None, Some(reason));
+    graded.fail(trial, reason);
 }
 
 fn lost(server: ModelCallServer, error: &io::Error) -> Reason {

@@ -1,17 +1,16 @@
-//! One attempt at a trial: its directory, what is known of it so far, and why it ends before grading.
+//! One attempt at a trial: its directory, what happens around the work of its agent, and why it ends before grading.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Started, Status, Timings, TrialRecord};
-use evalsuite_schema::Value;
-use evalsuite_schema::sorting::map;
+use evalsuite_records::record::{
+    HookRecord, ModelCalls, Note, Reason, ReasonCode, SealRecord, Stage, Started, Status, Timings, WorkspaceRecord,
+};
 
 use crate::grade::scoring::TrialScore;
-use crate::model::evidence::Evidence;
 use crate::model::interpolation::Unresolved;
 use crate::model::suite_location::program;
 use crate::platform::clock::Stopwatch;
@@ -21,25 +20,41 @@ use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
+use crate::run::settings::Settings;
 use crate::workspace::{self, WorkspaceBase};
 
-/// One attempt at a trial. What a phase adds to its record stays, however the phase ends.
+/// One attempt at a trial.
 pub(crate) struct TrialAttempt<'a> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) base: &'a WorkspaceBase,
     /// Index of the trial, from 0.
     pub(crate) index: u32,
+    /// Number of the attempt at the trial, from 0.
+    pub(crate) number: u32,
     /// Where its files go.
     pub(crate) directory: PathBuf,
     pub(crate) workspace: PathBuf,
     pub(crate) clock: Stopwatch,
-    pub(crate) record: RefCell<TrialRecord>,
-    /// What the agent did, as far as it is known, once it was called.
-    pub(crate) evidence: OnceCell<Evidence<'static>>,
+    pub(crate) journal: RefCell<Journal>,
+}
+
+/// What happens around the work of an agent and its grading. What a phase adds stays, however the phase ends; the record of the trial has
+/// it in the end.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    pub(crate) notes: Vec<Note>,
+    pub(crate) timings: Timings,
+    pub(crate) hooks: Vec<HookRecord>,
+    /// Whether the agent is sealed.
+    pub(crate) sealed: Option<SealRecord>,
+    /// What became of the calls of models, if they are recorded or replayed.
+    pub(crate) model_calls: Option<ModelCalls>,
+    /// The workspace, and what the agent changed in it.
+    pub(crate) workspace: Option<WorkspaceRecord>,
 }
 
 impl<'a> TrialAttempt<'a> {
-    /// Makes the directory of the attempt, with `started.json` in it. `number` counts the attempts at the trial, from 0.
+    /// Makes the directory of the attempt, with `started.json` in it.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
         let directory = plan.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
@@ -48,11 +63,8 @@ impl<'a> TrialAttempt<'a> {
             WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
         };
         let clock = Stopwatch::start();
-        let mut record = new_record(plan, clock);
-        (record.trial, record.attempt) = (index, number);
-        UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started(plan, &record), &plan.redactor)?;
-        let (record, evidence) = (RefCell::new(record), OnceCell::new());
-        Ok(Self { plan, base, index, directory, workspace, clock, record, evidence })
+        UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started(plan, index, clock), &plan.redactor)?;
+        Ok(Self { plan, base, index, number, directory, workspace, clock, journal: RefCell::default() })
     }
 
     /// The directory of the attempt, which its programs may change.
@@ -75,63 +87,36 @@ impl<'a> TrialAttempt<'a> {
     }
 
     pub(crate) fn add_notes(&self, notes: impl IntoIterator<Item = Note>) {
-        self.record.borrow_mut().notes.extend(notes);
-    }
-
-    /// Records what graders decide.
-    pub(crate) fn decide(&self, score: TrialScore) {
-        let mut record = self.record.borrow_mut();
-        (record.outcome, record.score, record.reason) = (score.outcome, score.score, score.reason);
-        record.notes.extend(score.notes);
+        self.journal.borrow_mut().notes.extend(notes);
     }
 
     /// Runs a step and adds the time it takes to one of the timings.
     pub(crate) fn timed<T>(&self, timing: fn(&mut Timings) -> &mut u64, step: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = step();
-        *timing(&mut self.record.borrow_mut().timings) += whole_millis(start.elapsed());
+        *timing(&mut self.journal.borrow_mut().timings) += whole_millis(start.elapsed());
         result
     }
 }
 
-/// What the record of a trial says before its first phase.
-fn new_record(plan: &Plan<'_>, clock: Stopwatch) -> TrialRecord {
-    let mut record = TrialRecord::of_case(&plan.case_record());
-    record.trials_planned = plan.planned;
-    record.mode = plan.settings.mode;
-    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
-    record.started_at = clock.started_at();
-    let outcomes = plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status()));
-    record.dependencies = map(outcomes);
-    record.metadata = plan.case.metadata.clone();
-    record.tags = plan.tags();
-    record.category = plan.data.category.clone();
-    record.conversation_id = plan.case.conversation_id.clone();
-    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
-    record.versions.evalsuite = env!("CARGO_PKG_VERSION").to_owned();
-    record.versions.package = format!("{} {}", plan.suite.package, plan.suite.package_version);
-    record.versions.os = std::env::consts::OS.to_owned();
-    record.versions.arch = std::env::consts::ARCH.to_owned();
-    record
-}
-
-fn started(plan: &Plan<'_>, record: &TrialRecord) -> Started {
+fn started(plan: &Plan<'_>, trial: u32, clock: Stopwatch) -> Started {
     let mut started = Started::new();
-    started.run_id.clone_from(&record.run_id);
-    started.suite.clone_from(&record.suite);
-    started.case_id.clone_from(&record.case_id);
-    started.test_name.clone_from(&record.test_name);
+    let case = &plan.identity;
+    started.run_id.clone_from(&case.run_id);
+    started.suite.clone_from(&case.suite);
+    started.case_id.clone_from(&case.case_id);
+    started.test_name.clone_from(&case.test_name);
     started.module = plan.suite.module_path.to_owned();
     started.program = program();
-    started.target.clone_from(&record.target);
-    started.trial = record.trial;
+    started.target.clone_from(&case.target);
+    started.trial = trial;
     started.pid = std::process::id();
     started.lock = format!("locks/{}", plan.case_directory.lock_file());
-    started.started_at.clone_from(&record.started_at);
-    started.case_digest.clone_from(&record.case_digest);
-    started.input_digest.clone_from(&record.input_digest);
-    started.grader_digest.clone_from(&record.grader_digest);
-    started.location.clone_from(&record.location);
+    started.started_at = clock.started_at();
+    started.case_digest.clone_from(&case.case_digest);
+    started.input_digest.clone_from(&case.input_digest);
+    started.grader_digest.clone_from(&case.grader_digest);
+    started.location.clone_from(&case.location);
     started
 }
 
@@ -151,11 +136,11 @@ impl EarlyEnd {
         Reason::new(stage, code, message).into()
     }
 
-    /// Ends a trial that its graders have not decided.
-    pub(crate) fn end(self, trial: &TrialAttempt<'_>) {
-        let record = &mut *trial.record.borrow_mut();
-        (record.outcome, record.reason) = (self.outcome, Some(self.reason));
-        requirements::refuse_skip(trial.plan.settings, &mut record.outcome, &mut record.reason);
+    /// The score of a trial that its graders have not decided.
+    pub(crate) fn into_score(self, settings: &Settings) -> TrialScore {
+        let mut score = TrialScore { outcome: self.outcome, score: None, reason: Some(self.reason), notes: Vec::new() };
+        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
+        score
     }
 }
 

@@ -22,12 +22,8 @@ pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
 }
 
 /// Runs the hooks after the graders. A failure is noted: the trial is decided.
-pub(crate) fn run_after_each(prepared: &Prepared<'_>) {
+pub(crate) fn run_after_each(prepared: &Prepared<'_>, result: &TrialResult) {
     let trial = prepared.trial;
-    let result = {
-        let record = trial.record.borrow();
-        TrialResult { outcome: record.outcome, score: record.score, answer: record.answer.clone() }
-    };
     let run = |hook, scope| {
         if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result.clone())) {
             trial.note("hook_failed", failure.message);
@@ -69,7 +65,7 @@ fn run(
     let mut call = plan.hook_call(scope, name, hook, Some(case.as_ref()), &trial.workspace, log);
     (call.facts.trial, call.facts.result) = (Some((trial.index, trial.directory.clone())), result);
     let (record, outcome) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
-    trial.record.borrow_mut().hooks.extend(record);
+    trial.journal.borrow_mut().hooks.extend(record);
     outcome
 }
 

@@ -4,12 +4,16 @@ use std::io;
 use std::time::Duration;
 
 use evalsuite_records::record::{GraderRecord, Note, Status, Timings, TrialRecord, Usage};
+use evalsuite_schema::Value;
+use evalsuite_schema::sorting::map;
 
+use crate::model::evidence::Evidence;
 use crate::platform::files::RedactedFiles;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
 use crate::record::trajectory::{self, DocumentParts, TrialResult};
-use crate::run::trial::trial_attempt::{TrialAttempt, whole_millis};
+use crate::run::trial::graded::Graded;
+use crate::run::trial::trial_attempt::{Journal, TrialAttempt, whole_millis};
 use crate::workspace::{self, WorkspaceBase};
 
 /// Name of the file with the agent's work in the Agent Trajectory Interchange Format.
@@ -19,29 +23,78 @@ const TRAJECTORY: &str = "trajectory.json";
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
-pub(crate) fn write_record(trial: TrialAttempt<'_>) -> io::Result<TrialRecord> {
-    let mut record = trial.record.take();
-    let took = trial.clock.elapsed();
-    (record.timings.total_ms, record.ended_at) = (whole_millis(took), trial.clock.after(took));
-    write_trajectory(&trial, &mut record)?;
-    remove_needless_workspace(&trial, &mut record);
-    let TrialRecord { turns, user, graders, judge_usage, judge_cost_usd, .. } = &mut record;
-    let of_turns = turns.iter().flatten().map(|turn| turn.graders.as_slice());
-    let of_user = user.iter().map(|user| user.graders.as_slice());
-    of_turns
-        .chain(of_user)
-        .chain([graders.as_slice()])
-        .for_each(|graders| add_judges(graders, judge_usage, judge_cost_usd));
+pub(crate) fn write_record(trial: TrialAttempt<'_>, graded: Graded) -> io::Result<TrialRecord> {
     let plan = trial.plan;
+    let evidence = graded.captured.as_ref().map(|captured| captured.evidence.clone());
+    let mut record = planned_record(&trial);
+    add_phases(&mut record, graded, trial.journal.take());
+    let took = trial.clock.elapsed();
+    (record.timings.total_ms, record.started_at) = (whole_millis(took), trial.clock.started_at());
+    record.ended_at = trial.clock.after(took);
+    if let Some(evidence) = evidence {
+        write_trajectory(&trial, &evidence, &mut record)?;
+    }
+    remove_needless_workspace(&trial, &mut record);
     plan.settings.echo.say(|| shown(&record));
     let record = plan.redactor.redacted(record)?;
     trial.files().write_record(TRIAL_RECORD, &record, &Redactor::default())?;
     Ok(record)
 }
 
+/// What is known before the first phase.
+fn planned_record(trial: &TrialAttempt<'_>) -> TrialRecord {
+    let plan = trial.plan;
+    let mut record = TrialRecord::of_case(&plan.case_record());
+    (record.trial, record.attempt, record.trials_planned) = (trial.index, trial.number, plan.planned);
+    record.mode = plan.settings.mode;
+    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
+    record.dependencies = map(plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status())));
+    record.metadata = plan.case.metadata.clone();
+    record.tags = plan.tags();
+    record.category = plan.data.category.clone();
+    record.conversation_id = plan.case.conversation_id.clone();
+    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
+    record.versions.evalsuite = env!("CARGO_PKG_VERSION").to_owned();
+    record.versions.package = format!("{} {}", plan.suite.package, plan.suite.package_version);
+    record.versions.os = std::env::consts::OS.to_owned();
+    record.versions.arch = std::env::consts::ARCH.to_owned();
+    record
+}
+
+/// Adds what the phases have found out.
+fn add_phases(record: &mut TrialRecord, graded: Graded, journal: Journal) {
+    let Journal { notes, timings, hooks, sealed, model_calls, workspace } = journal;
+    (record.notes, record.timings, record.hooks) = (notes, timings, hooks);
+    (record.sealed, record.model_calls, record.workspace) = (sealed, model_calls, workspace);
+    let Graded { score, graders, captured, turns } = graded;
+    if let Some(captured) = captured {
+        let (answer, facts) = (captured.answer(), captured.evidence.facts());
+        record.answer_truncated = answer.as_ref().is_some_and(|(_, is_truncated)| *is_truncated);
+        record.answer = answer.map(|(answer, _)| answer);
+        // A duration is at least 0, and one that is too large saturates.
+        record.duration_ms = Some(facts.duration_ms.round() as u64);
+        (record.usage, record.cost_usd, record.model) = (facts.usage, facts.cost_usd, facts.model.clone());
+        (record.state, record.agent_metadata) = (facts.state.clone(), facts.agent_metadata.clone());
+    }
+    (record.turns, record.user) = (turns.turns, turns.user);
+    (record.user_usage, record.user_cost_usd) = (turns.user_usage, turns.user_cost_usd);
+    record.graders = graders;
+    (record.outcome, record.score, record.reason) = (score.outcome, score.score, score.reason);
+    add_costs_of_judges(record);
+}
+
+fn add_costs_of_judges(record: &mut TrialRecord) {
+    let TrialRecord { turns, user, graders, judge_usage, judge_cost_usd, .. } = record;
+    let of_turns = turns.iter().flatten().map(|turn| turn.graders.as_slice());
+    let of_user = user.iter().map(|user| user.graders.as_slice());
+    of_turns
+        .chain(of_user)
+        .chain([graders.as_slice()])
+        .for_each(|graders| add_judges(graders, judge_usage, judge_cost_usd));
+}
+
 /// Writes the trajectory of a trial whose agent was called.
-fn write_trajectory(trial: &TrialAttempt<'_>, record: &mut TrialRecord) -> io::Result<()> {
-    let Some(evidence) = trial.evidence.get() else { return Ok(()) };
+fn write_trajectory(trial: &TrialAttempt<'_>, evidence: &Evidence<'_>, record: &mut TrialRecord) -> io::Result<()> {
     let (plan, facts) = (trial.plan, evidence.facts());
     let trial_name = trial.directory.file_name().unwrap_or_default().to_string_lossy();
     let document = trajectory::document(

@@ -39,7 +39,7 @@ pub(crate) fn seal_trial(
             seals.seal(&command.target.sealing, &trial.plan.places, files)
         }
     };
-    let record = |seal: Option<SealRecord>| trial.record.borrow_mut().sealed = seal;
+    let record = |seal: Option<SealRecord>| trial.journal.borrow_mut().sealed = seal;
     let seal = agent.map_err(|refusal| {
         record(Some(refusal.record.clone()));
         refused("the agent", &refusal)

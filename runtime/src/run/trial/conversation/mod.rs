@@ -8,7 +8,7 @@ pub(crate) mod user_role;
 
 use std::time::Duration;
 
-use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord};
+use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord, Usage, UserRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
@@ -21,21 +21,26 @@ use crate::run::selection::case_graders::{case_graders, turn_graders};
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::called_command::agent_directory;
 use crate::run::trial::captured::{
-    capture_workspace, changes_between, evidence_facts, first_of_answer, report, report_interrupted, write_agent_log,
+    capture_workspace, changes_between, complete, evidence_facts, first_of_answer, interrupted, write_agent_log,
 };
-use crate::run::trial::graded::run_graders;
+use crate::run::trial::graded::{Graded, run_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::size_limits::HandedOver;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
 
+/// What was said in a conversation, as the record of its trial has it.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedTurns {
+    pub(crate) turns: Option<Vec<TurnRecord>>,
+    pub(crate) user: Option<UserRecord>,
+    pub(crate) user_usage: Option<Usage>,
+    pub(crate) user_cost_usd: Option<f64>,
+}
+
 /// Runs all turns, grades them, and grades the whole.
-pub(crate) fn run_conversation(
-    prepared: &Prepared<'_>,
-    conversation: &Conversation,
-    before: &Snapshot,
-) -> Result<(), EarlyEnd> {
+pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversation, before: &Snapshot) -> Graded {
     let trial = prepared.trial;
     let so_far = ConversationSoFar::of(&prepared.case);
     let mut running = RunningConversation {
@@ -43,6 +48,7 @@ pub(crate) fn run_conversation(
         before,
         so_far,
         handed_over: HandedOver::default(),
+        recorded: RecordedTurns::default(),
         scores: TurnScores::of(conversation),
     };
     let ended = running.run_turns(conversation);
@@ -52,10 +58,9 @@ pub(crate) fn run_conversation(
     match ended.and(changes) {
         Ok(changes) => trial.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes)),
         Err(end) => {
-            let recording = running.so_far.recording;
+            let RunningConversation { so_far: ConversationSoFar { recording, .. }, recorded, .. } = running;
             let duration_ms = recording.outcome.duration_ms.unwrap_or_default();
-            report_interrupted(trial, recording, duration_ms);
-            Err(end)
+            Graded { turns: recorded, ..Graded::of(trial, Some(interrupted(recording, duration_ms)), Err(end)) }
         }
     }
 }
@@ -66,6 +71,7 @@ struct RunningConversation<'t> {
     before: &'t Snapshot,
     so_far: ConversationSoFar,
     handed_over: HandedOver,
+    recorded: RecordedTurns,
     scores: TurnScores,
 }
 
@@ -117,7 +123,7 @@ impl RunningConversation<'_> {
             end.reason.message = format!("turn {}: {}", index + 1, end.reason.message);
             end
         });
-        self.prepared.trial.record.borrow_mut().turns.get_or_insert_default().push(record);
+        self.recorded.turns.get_or_insert_default().push(record);
         ended
     }
 
@@ -198,31 +204,25 @@ impl RunningConversation<'_> {
     }
 
     /// Grades the whole and decides the trial.
-    fn conclude(self, conversation: &Conversation, changes: WorkspaceDiff) -> Result<(), EarlyEnd> {
-        let Self { prepared, mut so_far, scores, .. } = self;
+    fn conclude(self, conversation: &Conversation, changes: WorkspaceDiff) -> Graded {
+        let Self { prepared, mut so_far, scores, mut recorded, .. } = self;
         let (trial, plan) = (prepared.trial, prepared.trial.plan);
         let (outcome, span) = (so_far.outcome(), so_far.span.take().unwrap_or_default());
         let mut facts = evidence_facts(prepared, outcome, &Recording::default(), Duration::ZERO, span, changes);
         so_far.describe_whole(&mut facts);
-        let evidence = report(trial, facts);
-        guarded(|| {
-            let in_role = conversation.user.as_ref().map_or(Ok(()), |user| check_user(prepared, user));
-            if in_role.is_err() {
-                prepared.add_judge_replies();
-            }
-            in_role?;
-            let graders = run_graders(prepared, &evidence, &case_graders(&prepared.case), None);
+        let captured = complete(trial, facts);
+        let graded = guarded(|| {
+            let user = conversation.user.as_ref();
+            let in_role = user.map_or(Ok(()), |user| check_user(prepared, user, &mut recorded));
+            in_role.inspect_err(|_| prepared.add_judge_replies())?;
+            let graders = run_graders(prepared, &captured.evidence, &case_graders(&prepared.case), None);
             let whole = (!graders.is_empty()).then(|| plan.score(&graders));
             prepared.add_judge_replies();
-            trial.decide(score_conversation(
-                conversation.aggregation,
-                &scores.of_turns,
-                whole,
-                plan.standard.threshold,
-            ));
-            trial.record.borrow_mut().graders = graders;
-            Ok(())
-        })
+            let threshold = plan.standard.threshold;
+            let score = score_conversation(conversation.aggregation, &scores.of_turns, whole, threshold);
+            Ok((graders, score))
+        });
+        Graded { turns: recorded, ..Graded::of(trial, Some(captured), graded) }
     }
 }
 

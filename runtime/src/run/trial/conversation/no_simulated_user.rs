@@ -3,7 +3,7 @@
 use evalsuite_records::record::{ReasonCode, Stage};
 use evalsuite_schema::{Conversation, SimulatedUser};
 
-use crate::run::trial::conversation::RunningConversation;
+use crate::run::trial::conversation::{RecordedTurns, RunningConversation};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
 
@@ -16,6 +16,6 @@ impl RunningConversation<'_> {
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "as with the feature")]
-pub(super) fn check_user(_: &Prepared<'_>, _: &SimulatedUser) -> Result<(), EarlyEnd> {
+pub(super) fn check_user(_: &Prepared<'_>, _: &SimulatedUser, _: &mut RecordedTurns) -> Result<(), EarlyEnd> {
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evalsuite_records::record::{Mode, ReasonCode, Stage, Status, TrialRecord, UserEnd, UserRecord};
+use evalsuite_records::record::{Mode, ReasonCode, Stage, Status, UserEnd, UserRecord};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Conversation, Message, Object, Role, SimulatedUser};
 
@@ -18,7 +18,7 @@ use crate::model::judge::Judges;
 use crate::model::user::UserRequest;
 use crate::record::grader_files::GraderFiles;
 use crate::run::trial::conversation::user_role::describe_user;
-use crate::run::trial::conversation::{RunningConversation, turn_folder};
+use crate::run::trial::conversation::{RecordedTurns, RunningConversation, turn_folder};
 use crate::run::trial::graded::run_graders;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
@@ -30,7 +30,7 @@ impl RunningConversation<'_> {
     /// Lets the user and the agent talk until the user is done, has written all its turns, or a turn has failed.
     pub(super) fn run_user_turns(&mut self, conversation: &Conversation, user: &SimulatedUser) -> Result<(), EarlyEnd> {
         let trial = self.prepared.trial;
-        trial.record.borrow_mut().user = Some(UserRecord::new());
+        self.recorded.user = Some(UserRecord::new());
         let first = u32::try_from(conversation.turns.len()).unwrap_or(u32::MAX);
         self.so_far.first_simulated = Some(first as usize);
         let speaker = Speaker::new(self.prepared, user);
@@ -43,21 +43,22 @@ impl RunningConversation<'_> {
                 break;
             }
             let index = first + number;
-            let speak = || guarded(|| speaker.next(&self.so_far.messages, index, number + 1));
+            let recorded = &mut self.recorded;
+            let speak = || guarded(|| speaker.next(&self.so_far.messages, index, number + 1, recorded));
             let said = trial.timed(|t| &mut t.user_ms, speak).map_err(|end| of_turn(index, end))?;
             if said.is_done {
                 if index == 0 {
                     let message = "the simulated user was done before it said anything";
                     return Err(of_turn(index, EarlyEnd::error(Stage::User, ReasonCode::UserError, message)));
                 }
-                speaker.in_record(|_, user| user.last_words = Some(said.message).filter(|words| !words.is_empty()));
+                self.recorded.user().last_words = Some(said.message).filter(|words| !words.is_empty());
                 ended = UserEnd::Done;
                 break;
             }
-            speaker.in_record(|_, user| user.turns += 1);
+            self.recorded.user().turns += 1;
             self.run_recorded_turn(index, &conversation.turn_of_user(said.message), conversation.window_size, true)?;
         }
-        speaker.in_record(|_, user| user.ended = Some(ended));
+        self.recorded.user().ended = Some(ended);
         Ok(())
     }
 }
@@ -93,7 +94,13 @@ impl<'t> Speaker<'t> {
     }
 
     /// What the user says in the turn with this index, its turn `number`.
-    fn next(&self, messages: &[Message], index: u32, number: u32) -> Result<UserTurn, EarlyEnd> {
+    fn next(
+        &self,
+        messages: &[Message],
+        index: u32,
+        number: u32,
+        recorded: &mut RecordedTurns,
+    ) -> Result<UserTurn, EarlyEnd> {
         let Prepared { trial, case, environment, cassette, .. } = self.prepared;
         let heard = heard(messages);
         let path = format!("{FOLDER}/{}", turn_folder(index));
@@ -117,19 +124,18 @@ impl<'t> Speaker<'t> {
         let (asked, _, notes) = inquiry.end();
         trial.add_notes(notes);
         let asked = asked.unwrap_or_default();
-        self.in_record(|record, user| {
-            user.sealed = seal.record().or(user.sealed.take());
-            user.name = judge.name;
-            user.model = asked.model.or(user.model.take());
-            user.attempts += asked.attempts;
-            user.replies.extend(asked.replies);
-            if let Some(usage) = asked.usage {
-                *record.user_usage.get_or_insert_default() += usage;
-            }
-            if let Some(cost) = asked.cost_usd {
-                *record.user_cost_usd.get_or_insert_default() += cost;
-            }
-        });
+        let user = recorded.user();
+        user.sealed = seal.record().or(user.sealed.take());
+        user.name = judge.name;
+        user.model = asked.model.or(user.model.take());
+        user.attempts += asked.attempts;
+        user.replies.extend(asked.replies);
+        if let Some(usage) = asked.usage {
+            *recorded.user_usage.get_or_insert_default() += usage;
+        }
+        if let Some(cost) = asked.cost_usd {
+            *recorded.user_cost_usd.get_or_insert_default() += cost;
+        }
         said.map_err(|failure| self.failed(failure))
     }
 
@@ -183,40 +189,37 @@ impl<'t> Speaker<'t> {
         };
         EarlyEnd::error(Stage::User, code, message)
     }
+}
 
-    fn in_record(&self, change: impl FnOnce(&mut TrialRecord, &mut UserRecord)) {
-        in_record(self.prepared, change);
+impl RecordedTurns {
+    fn user(&mut self) -> &mut UserRecord {
+        self.user.get_or_insert_default()
     }
 }
 
-/// Changes the record of the user, and of the trial around it.
-fn in_record(prepared: &Prepared<'_>, change: impl FnOnce(&mut TrialRecord, &mut UserRecord)) {
-    let record = &mut *prepared.trial.record.borrow_mut();
-    let mut user = record.user.take().unwrap_or_default();
-    change(record, &mut user);
-    record.user = Some(user);
-}
-
 /// Runs the graders of the user. Unless they pass it, the trial ends: what the agent did in reply to a broken user says nothing about it.
-pub(super) fn check_user(prepared: &Prepared<'_>, user: &SimulatedUser) -> Result<(), EarlyEnd> {
+pub(super) fn check_user(
+    prepared: &Prepared<'_>,
+    user: &SimulatedUser,
+    recorded: &mut RecordedTurns,
+) -> Result<(), EarlyEnd> {
     if user.graders.is_empty() {
         return Ok(());
     }
     let trial = prepared.trial;
-    let graders = run_graders(prepared, &Evidence::new(facts(prepared, user)), &user.graders, Some(FOLDER));
+    let graders = run_graders(prepared, &Evidence::new(facts(prepared, user, recorded)), &user.graders, Some(FOLDER));
     let score = trial.plan.score(&graders);
     trial.add_notes(score.notes);
     let why = score.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
     let failed = graders.iter().find(|grader| grader.verdict.is_some_and(|verdict| !verdict.is_pass()));
     let rationale = failed.and_then(|grader| Some(format!("{}: {}", grader.name, grader.rationale.as_ref()?)));
-    in_record(prepared, |_, record| {
-        record.graders = graders;
-        record.in_role = match score.outcome {
-            Status::Passed => Some(true),
-            Status::Failed => Some(false),
-            Status::Error | Status::Skipped => None,
-        };
-    });
+    let record = recorded.user();
+    record.graders = graders;
+    record.in_role = match score.outcome {
+        Status::Passed => Some(true),
+        Status::Failed => Some(false),
+        Status::Error | Status::Skipped => None,
+    };
     match (score.outcome, score.reason) {
         (Status::Passed, _) => Ok(()),
         (Status::Failed, _) => {
@@ -236,21 +239,20 @@ pub(super) fn check_user(prepared: &Prepared<'_>, user: &SimulatedUser) -> Resul
 
 /// What graders see of the user: its role as the input, and all it said as the answer. They do not see what the agent said, which could
 /// talk a judge into calling the user broken.
-fn facts(prepared: &Prepared<'_>, user: &SimulatedUser) -> Facts {
+fn facts(prepared: &Prepared<'_>, user: &SimulatedUser, recorded: &RecordedTurns) -> Facts {
     let Prepared { trial, case, .. } = prepared;
-    let record = trial.record.borrow();
-    let turns = record.turns.iter().flatten().filter(|turn| turn.simulated).map(|turn| turn.input.clone());
-    let last_words = record.user.as_ref().and_then(|user| user.last_words.clone());
+    let turns = recorded.turns.iter().flatten().filter(|turn| turn.simulated).map(|turn| turn.input.clone());
+    let last_words = recorded.user.as_ref().and_then(|user| user.last_words.clone());
     let said: Vec<String> = turns.chain(last_words).collect();
     let mut facts = Facts {
         tags: trial.plan.tags(),
         trial: trial.index,
         answer: said.join("\n\n"),
         transcript: Some(said.into_iter().map(|text| Message::text(Role::User, text)).collect()),
-        usage: record.user_usage,
-        cost_usd: record.user_cost_usd,
-        duration_ms: record.timings.user_ms as f64,
-        model: record.user.as_ref().and_then(|user| user.model.clone()),
+        usage: recorded.user_usage,
+        cost_usd: recorded.user_cost_usd,
+        duration_ms: trial.journal.borrow().timings.user_ms as f64,
+        model: recorded.user.as_ref().and_then(|user| user.model.clone()),
         files: prepared.answer_files(),
         state: Object::new(),
         dependencies: Arc::clone(&trial.plan.dependencies),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::Mcp;
 
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -14,6 +14,7 @@ use crate::record::cassette::{Placeholders, cassette_path};
 use crate::record::mcp::McpRecording;
 use crate::record::mcp::recording::MCP_FILE;
 use crate::run::plan::Plan;
+use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 /// Begins the session of an agent that has servers.
@@ -42,18 +43,13 @@ pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> 
 }
 
 /// Ends the session. A trial with a request that is not in the recording is an error, whatever its agent made of the answer that said so.
-pub(crate) fn end(trial: &TrialAttempt<'_>, session: Option<&McpSession>) {
+pub(crate) fn end(trial: &TrialAttempt<'_>, session: Option<&McpSession>, graded: &mut Graded) {
     let Some(session) = session else { return };
-    let outcome = trial.record.borrow().outcome;
-    let ended = session.end(matches!(outcome, Status::Passed | Status::Failed));
+    let ended = session.end(graded.is_decided());
     trial.add_notes(ended.notes);
-    let Some(unknown) = ended.unknown else { return };
-    let mut record = trial.record.borrow_mut();
-    if let Some(before) = record.reason.take() {
-        record.notes.push(Note::new("after_difference", before.message));
+    if let Some(unknown) = ended.unknown {
+        graded.fail(trial, Reason::new(Stage::Agent, ReasonCode::RecordingStale, unknown));
     }
-    let reason = Reason::new(Stage::Agent, ReasonCode::RecordingStale, unknown);
-    (record.outcome, record.score, record.reason) = (Status::Error, None, Some(reason));
 }
 
 /// The file that is written; or those that a replay looks for: that of the trial, then that of the first one, which also answers further
