@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use evalsuite_records::record::ReasonCode;
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::json::{FromJson, Value, json, to_value};
 
 use crate::judge::command_judge::JudgeSeal;
 use crate::judge::judge_choice::ChosenJudge;
@@ -12,7 +12,6 @@ use crate::model::cassette::{Asker, Cassette, LookUp};
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::isolated_call::Ended;
-use crate::platform::json;
 use crate::record::cassette::diff;
 use crate::record::cassette::recorded_replies::ASKED_MODEL;
 use crate::record::grader_files::GraderFiles;
@@ -56,11 +55,11 @@ impl AskingGrader {
         let model = judge.command.as_deref().or(model);
         let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
         match self.cassette.0.look_up(asker, key.clone()) {
-            LookUp::Found(reply) => json::decode_value(&reply)
+            LookUp::Found(reply) => JudgeReply::from_json(reply)
                 .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
             LookUp::Ask(recorded) => {
                 let reply = call(&judge.judge, request)?;
-                let mut kept = evalsuite_schema::json::to_value(&reply)
+                let mut kept = to_value(&reply)
                     .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))?;
                 if let Some(model) = model {
                     kept[ASKED_MODEL] = json!(model);

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
+use evalsuite_schema::json::{FromJson, from_value, to_value};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Case, Layout, Location, Value, Workspace};
 
-use crate::platform::{environment, json};
+use crate::platform::environment;
 
 /// A variable that cannot be resolved.
 #[derive(Debug, PartialEq)]
@@ -26,16 +27,16 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
         message: format!("the case cannot be read again after `${{{{ }}}}` was replaced: {error}"),
         location: case.location.clone(),
     };
-    let mut value = evalsuite_schema::json::to_value(&case).map_err(broken)?;
+    let mut value = to_value(&case).map_err(broken)?;
     replace(&mut value, &mut Vec::new(), &case.location, &lookup)?;
-    json::decode_value(&value).map_err(broken)
+    Case::from_json(value).map_err(broken)
 }
 
 /// Names of all variables a case uses.
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     let names: RefCell<BTreeSet<String>> = RefCell::default();
     if layout.rules().has_variables
-        && let Ok(mut value) = evalsuite_schema::json::to_value(case)
+        && let Ok(mut value) = to_value(case)
     {
         let lookup = |name: &str| {
             names.borrow_mut().insert(name.to_owned());
@@ -82,8 +83,7 @@ fn replace(
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| replace(item, path, place, lookup)),
         Value::Object(object) => {
-            let own =
-                object.get("location").and_then(|location| evalsuite_schema::json::from_value(location.clone()).ok());
+            let own = object.get("location").and_then(|location| from_value(location.clone()).ok());
             let place = own.as_ref().unwrap_or(place);
             for (key, item) in object.iter_mut() {
                 path.push(key.clone());
