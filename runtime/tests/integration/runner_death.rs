@@ -73,13 +73,13 @@ fn start(runner: &mut Command, place: &Path) -> Child {
 fn tests_and_all_their_programs_end_when_the_runner_is_killed() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path();
-    let script = "sh -c 'echo $$ > \"$TEST_OF_EVALSUITE_PLACE/started\"; exec sleep 100' &\n\
+    let script = "setsid sh -c 'echo $$ > \"$TEST_OF_EVALSUITE_PLACE/detached\"; exec sleep 100' &\n\
                   echo $$ > \"$TEST_OF_EVALSUITE_PLACE/agent\"; sleep 100\n";
     fs::write(place.join("agent.sh"), script).unwrap();
     package(place, &format!("sh {}/agent.sh {{OUTPUT_FILE}}", place.display()));
     let line = "\"$0\" --exact runner_death::child --ignored & echo $! > \"$TEST_OF_EVALSUITE_PLACE/test\"; wait";
     let mut runner = start(Command::new("sh").args(["-c", line]).arg(std::env::current_exe().unwrap()), place);
-    let programs = ["test", "agent", "started"];
+    let programs = ["test", "agent", "detached"];
     wait_until("all programs start", || programs.iter().all(|file| is_running(&id(place, file))));
     runner.kill().unwrap();
     runner.wait().unwrap();

@@ -6,7 +6,8 @@
 //! handlers, so every signal ends the process as it would without evalsuite.
 //!
 //! A signal of the system at the death of the parent is no replacement: a program can only ask for it between `fork` and `exec`, it is
-//! sent when the thread that started the program ends, and it does not reach what the program started.
+//! sent when the thread that started the program ends, and it does not reach what the program started. Groups alone are not enough: of 50
+//! processes that were killed at random moments on a busy machine, four left a program that had started but was not reported yet.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
@@ -16,25 +17,48 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::platform::process::{Detached, RunningGroup, own_group};
 
-/// Reads events of process groups: `+ ID` it has started, `- ID` it has ended. At the end of its input, it asks the remaining groups to
-/// end, and ends them two seconds later.
+/// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
+/// the end of its input, it asks the remaining groups to end, and ends them two seconds later. Processes that left these groups,
+/// and a program that has started but whose group was not reported, are found by a variable of their environment, in `/proc` or, without
+/// it, in the list of `ps`. The first event is `=` with the beginning of its value: as an argument, `ps` would show it for this shell too.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
-groups=' '
+groups=' ' starting=0 own=
 while read -r what id; do
   case $what in
-    +) groups="$groups$id " ;;
-    -) groups="${groups%%" $id "*} ${groups#*" $id "}" ;;
+    =) own=$id ;;
+    '?') starting=$((starting + 1)) ;;
+    '!') starting=$((starting - 1)) ;;
+    +) starting=$((starting - 1)) groups="$groups$id " ;;
+    -) case $groups in *" $id "*) groups="${groups%%" $id "*} ${groups#*" $id "}" ;; esac ;;
   esac
 done
+[ "$groups" != ' ' ] || [ "$starting" -gt 0 ] || exit 0
+mark=$own/
+[ "$starting" -gt 0 ] && mark=$own
+marked() {
+  if ! [ -r /proc/self/environ ]; then
+    ps -axEww -o pid=,command= | while read -r id command; do
+      case " $command" in *" $mark"*) echo "$id" ;; esac
+    done
+    return
+  fi
+  for file in $(grep -lsF "$mark" /proc/[0-9]*/environ); do
+    id=${file#/proc/}
+    echo "${id%/environ}"
+  done
+}
 for id in $groups; do kill -s TERM -- "-$id"; done
+for id in $(marked); do kill -s TERM "$id"; done
 for second in 1 2; do
-  left=
+  left=$(marked)
+  [ "$starting" -gt 0 ] && left=1
   for id in $groups; do kill -s 0 -- "-$id" && left=1; done
   [ "$left" ] || exit 0
   sleep 1
 done
 for id in $groups; do kill -s KILL -- "-$id"; done
+for id in $(marked); do kill -s KILL "$id"; done
 "#;
 
 /// The variable that marks the programs of this process.
@@ -55,8 +79,7 @@ impl Watched {
         let kind = if detached == Detached::End { '/' } else { '+' };
         let mark = format!("{}{kind}{}", mark(), COUNTER.fetch_add(1, Ordering::Relaxed));
         command.env(VARIABLE, &mark);
-        // The shell starts before the first program, not while that runs.
-        let _ = shell();
+        report("?\n");
         Self { id: None, mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
     }
 
@@ -72,9 +95,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if let Some(id) = self.id {
-            report(&format!("- {id}\n"));
-        }
+        report(&self.id.map_or_else(|| "!\n".to_owned(), |id| format!("- {id}\n")));
     }
 }
 
@@ -88,15 +109,11 @@ fn mark() -> &'static str {
 }
 
 fn report(line: &str) {
-    let Some(shell) = shell() else { return };
+    static SHELL: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
+    let Some(shell) = SHELL.get_or_init(start) else { return };
     let mut pipe = shell.lock().unwrap_or_else(PoisonError::into_inner);
     // The shell may have been killed; programs still end with their trials.
     let _ = pipe.write_all(line.as_bytes());
-}
-
-fn shell() -> Option<&'static Mutex<ChildStdin>> {
-    static SHELL: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
-    SHELL.get_or_init(start).as_ref()
 }
 
 fn start() -> Option<Mutex<ChildStdin>> {
@@ -106,7 +123,11 @@ fn start() -> Option<Mutex<ChildStdin>> {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     own_group(&mut command);
     match command.spawn() {
-        Ok(mut shell) => shell.stdin.take().map(Mutex::new),
+        Ok(mut shell) => shell.stdin.take().map(|mut pipe| {
+            // As in `report`.
+            let _ = writeln!(pipe, "= {VARIABLE}={}", mark());
+            Mutex::new(pipe)
+        }),
         Err(error) => {
             eprintln!("evalsuite: cannot start `sh`: {error}; if this process is killed, its programs continue to run");
             None
