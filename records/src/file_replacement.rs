@@ -68,8 +68,6 @@ pub(crate) fn replace_with<T>(path: &Path, write: impl FnOnce(&mut File) -> io::
 
 /// Waits until the disk has the file.
 pub fn sync(file: &File) -> io::Result<()> {
-    #[cfg(test)]
-    tests::count_sync();
     file.sync_all()
 }
 
@@ -134,23 +132,9 @@ pub fn error_at(path: &Path, error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::collections::BTreeSet;
 
     use super::*;
-
-    thread_local! {
-        static SYNCS: Cell<u32> = const { Cell::new(0) };
-    }
-
-    /// How often this thread has waited for the disk.
-    fn syncs() -> u32 {
-        SYNCS.get()
-    }
-
-    pub(super) fn count_sync() {
-        SYNCS.set(SYNCS.get() + 1);
-    }
 
     #[test]
     fn a_file_is_replaced_as_a_whole_and_nothing_is_left_behind() {
@@ -160,16 +144,6 @@ mod tests {
         replace_file(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_file_waits_for_the_disk_only_where_that_is_asked_for() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file.json");
-        replace_file(&path, b"1").unwrap();
-        assert_eq!(syncs(), 0);
-        write_file(&path, b"2", true).unwrap();
-        assert_eq!(syncs(), 1);
     }
 
     #[test]

@@ -174,12 +174,6 @@ variables! {
     Internal("EVALSUITE_CORPUS", "a path", "");
     /// directory of the vectors that the tests of evalsuite read
     Internal("EVALSUITE_VECTORS", "a path", "");
-    /// number of random inputs for which each oracle of graders checks the product
-    Internal("EVALSUITE_ORACLE_CASES", "an integer from 1", "");
-    /// seed of these inputs
-    Internal("EVALSUITE_ORACLE_SEED", "an integer from 0", "");
-    /// record that a test of evalsuite shows
-    Internal("EVALSUITE_GRADING_RECORD", "an id", "");
 }
 
 /// Why a variable that is set has no effect, for each variable with evalsuite's prefix that does not exist. Variables of programs

@@ -59,9 +59,6 @@ impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
         let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
-        // The schema is for editors.
-        #[cfg(test)]
-        object.common.iter().filter(|key| key.name == "$schema").for_each(crate::keys::note_read);
         Some(Self { node, object, entries, common: object.common, is_top: false })
     }
 
@@ -96,8 +93,6 @@ impl<'n> Fields<'n> {
 
     /// The value of `key`; null counts as absent.
     pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Entry> {
-        #[cfg(test)]
-        crate::keys::note_read(self.key(key));
         self.peek(key)
     }
 
@@ -112,8 +107,6 @@ impl<'n> Fields<'n> {
 
     /// The same by the line of the table.
     fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
-        #[cfg(test)]
-        crate::keys::note_read(key);
         let current = either(self.peek(key.name), key.or.and_then(|other| self.peek(other)), d);
         self.old_spellings(current, key.name, key.old, false, d)
     }

@@ -69,9 +69,3 @@ fn collect(value: &Type, found: &mut Vec<&'static Table>) {
         _ => {}
     }
 }
-
-/// Notes in tests that a key was read, which has to be in one of the tables.
-#[cfg(test)]
-pub(crate) fn note_read(key: &'static Key) {
-    tests::READ.with_borrow_mut(|read| read.insert(std::ptr::from_ref(key)));
-}

@@ -81,13 +81,6 @@ impl CompareOptions {
         Self::default()
     }
 
-    /// Sets the key of the cases' metadata whose values say which cases belong together.
-    #[must_use]
-    pub fn with_cluster_by(mut self, key: impl Into<String>) -> Self {
-        self.cluster_by = Some(key.into());
-        self
-    }
-
     /// Adds a key whose values are compared by themselves.
     #[must_use]
     pub fn with_slices_by(mut self, key: SliceKey) -> Self {
@@ -106,27 +99,6 @@ impl CompareOptions {
     #[must_use]
     pub fn with_only_cases_of_run(mut self) -> Self {
         self.only_cases_of_run = true;
-        self
-    }
-
-    /// Sets how many cases may end in an error that had a result in the base.
-    #[must_use]
-    pub fn with_allowed_errors(mut self, count: usize) -> Self {
-        self.allowed_errors = count;
-        self
-    }
-
-    /// Sets what counts as one observation.
-    #[must_use]
-    pub fn with_unit(mut self, unit: ComparisonUnit) -> Self {
-        self.unit = Some(unit);
-        self
-    }
-
-    /// Sets how much worse the run may be, 0 to 1.
-    #[must_use]
-    pub fn with_margin(mut self, margin: f64) -> Self {
-        self.margin = Some(margin);
         self
     }
 }

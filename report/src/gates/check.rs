@@ -28,13 +28,6 @@ impl GateOptions {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Leaves out cases that were not selected.
-    #[must_use]
-    pub fn with_only_selected(mut self) -> Self {
-        self.only_selected = true;
-        self
-    }
 }
 
 /// Holds a run against gates.

@@ -207,7 +207,9 @@ fn errors_that_were_results_are_shown_first_and_no_success() {
     let cases = [vec![[(3, 3); 2]; 45], vec![[(3, 3), (0, 0)]; 5]].concat();
     let [base, run] = runs(&cases);
     let of = |errors: usize| {
-        Comparison::new(&base, &run, &CompareOptions::new().with_allowed_errors(errors)).suites.remove(0)
+        let mut options = CompareOptions::new();
+        options.allowed_errors = errors;
+        Comparison::new(&base, &run, &options).suites.remove(0)
     };
     let suite = of(0);
     assert_eq!((suite.verdict, suite.errors, suite.pairs), (ComparisonVerdict::Undecided, 5, 45), "{suite}");
@@ -293,7 +295,11 @@ fn trials_of_a_run_that_resemble_each_other_count_as_one() {
         "{found}"
     );
     let [base, run] = runs(&cached);
-    let of = |unit: ComparisonUnit| Comparison::new(&base, &run, &CompareOptions::new().with_unit(unit));
+    let of = |unit: ComparisonUnit| {
+        let mut options = CompareOptions::new();
+        options.unit = Some(unit);
+        Comparison::new(&base, &run, &options)
+    };
     let by_trial = of(ComparisonUnit::Trial);
     assert_eq!(by_trial.verdict(), ComparisonVerdict::Regressed, "{by_trial}");
     let by_case = of(ComparisonUnit::Case);
@@ -377,14 +383,19 @@ fn too_little_to_compare_is_undecided() {
     assert_eq!(nothing.verdict(), ComparisonVerdict::Undecided);
 }
 
+fn with_margin(margin: f64) -> CompareOptions {
+    let mut options = CompareOptions::new();
+    options.margin = Some(margin);
+    options
+}
+
 #[test]
 fn a_margin_has_to_be_shown() {
     let output = tempfile::tempdir().unwrap();
     let good = run(&output, "run-good", 0.9, 3);
     let slightly = run(&output, "run-less", 0.9, 3);
     let of = |margin: f64| {
-        let options = CompareOptions::new().with_margin(margin);
-        let comparison = Comparison::new(&good, &slightly, &options);
+        let comparison = Comparison::new(&good, &slightly, &with_margin(margin));
         let suite = comparison.suites.into_iter().find(|suite| suite.suite == "repair" && suite.target == "default");
         suite.unwrap()
     };
@@ -398,10 +409,10 @@ fn a_margin_has_to_be_shown() {
     }
     // Six equal pairs are no proof that one of a thousand is not lost.
     let [base, run] = runs(&[[(1, 1); 2]; 6]);
-    let strict = Comparison::new(&base, &run, &CompareOptions::new().with_margin(0.001));
+    let strict = Comparison::new(&base, &run, &with_margin(0.001));
     assert_eq!(strict.verdict(), ComparisonVerdict::Undecided, "{strict}");
     let [base, run] = runs(&[[(5, 5), (0, 5)]; 30]);
-    let lost = Comparison::new(&base, &run, &CompareOptions::new().with_margin(0.5));
+    let lost = Comparison::new(&base, &run, &with_margin(0.5));
     assert_eq!(lost.verdict(), ComparisonVerdict::Regressed, "{lost}");
 }
 

@@ -197,7 +197,8 @@ fn missing_results_are_never_green() {
     assert_eq!(shown(&run, "pass_rate >= 0.5"), [expected]);
     assert_eq!(verdict(&run, "suite:repair pass_rate >= 0.5"), GateVerdict::Met, "of another suite");
     let gate: Gate = "pass_rate >= 0.5".parse().unwrap();
-    let selected = GateOptions::new().with_only_selected();
+    let mut selected = GateOptions::new();
+    selected.only_selected = true;
     assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
     for case in run.suites[1].cases.iter_mut().take(8) {
         case.record.outcome = Status::Skipped;
@@ -229,7 +230,8 @@ fn a_case_without_a_trial_may_be_of_any_slice() {
         case.record.reason = Some(Reason::new(stage, ReasonCode::Filtered, "not selected"));
     }
     let gate: Gate = "pass_rate >= 0 per bucket".parse().unwrap();
-    let selected = GateOptions::new().with_only_selected();
+    let mut selected = GateOptions::new();
+    selected.only_selected = true;
     assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
     assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);
 }

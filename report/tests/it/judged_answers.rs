@@ -117,7 +117,9 @@ fn cases_without_a_judgement_are_named() {
 fn cases_that_belong_together_count_as_less() {
     let replies = [WIN, WIN, WIN, WIN, TIE, LOSS];
     let apart = judged(&replies, &CompareOptions::new());
-    let together = judged(&replies, &CompareOptions::new().with_cluster_by("language"));
+    let mut options = CompareOptions::new();
+    options.cluster_by = Some("language".to_owned());
+    let together = judged(&replies, &options);
     let width = |comparison: &Comparison| only(comparison).win_interval.map(|(lower, upper)| upper - lower).unwrap();
     assert!(width(&together) > 1.3 * width(&apart), "{together}");
 }

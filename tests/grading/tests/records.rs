@@ -12,7 +12,7 @@ use evalsuite_grading_tests::{documented_differences, grader_rules, graders, pay
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Id of the record to run in this process, which has the record's environment variables.
-const RECORD_ID_VARIABLE: &str = "EVALSUITE_GRADING_RECORD";
+const RECORD_ID_VARIABLE: &str = "TEST_GRADING_RECORD";
 
 const MANIFEST_DIR_VARIABLE: &str = "CARGO_MANIFEST_DIR";
 

@@ -150,7 +150,7 @@ mod tests {
     fn the_name_of_what_is_recorded_does_not_depend_on_secrets() {
         let root = tempfile::tempdir().unwrap();
         for secret in ["secret-1", "secret-2"] {
-            let redactor = Redactor::from_values([secret.to_owned()]);
+            let redactor = Redactor::default().with_values([secret.to_owned()]);
             check_with(command(&format!("echo {secret} >> asked")), root.path(), 1, &redactor);
         }
         assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "secret-1\n", "both have one name");

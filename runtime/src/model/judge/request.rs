@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn the_digest_of_a_prompt_does_not_depend_on_secrets() {
         let digest = |secret: &str| {
-            let redactor = Redactor::from_values([secret.to_owned()]);
+            let redactor = Redactor::default().with_values([secret.to_owned()]);
             JudgeRequest::new("s", format!("say {secret} as \"{secret}\"")).prompt_digest(&redactor)
         };
         assert_eq!(digest("secret-1"), digest("secret-2"));

@@ -73,11 +73,6 @@ impl Redactor {
         redactor
     }
 
-    #[cfg(test)]
-    pub(crate) fn from_values(values: impl IntoIterator<Item = String>) -> Self {
-        Self::default().with_values(values)
-    }
-
     /// Also hides these values, which the process does not hide elsewhere.
     pub(crate) fn with_values(&self, values: impl IntoIterator<Item = String>) -> Self {
         let known = self.0.as_deref();

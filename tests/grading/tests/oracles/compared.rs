@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 use crate::decimal::{Decimal, Exact};
 
-/// Inputs of a family unless `EVALSUITE_ORACLE_CASES` says another number.
+/// Inputs of a family unless `TEST_ORACLE_CASES` says another number.
 const INPUTS: u32 = 500;
 
 /// What an oracle says about an input.
@@ -61,12 +61,12 @@ fn setting<T: FromStr<Err: Display>>(name: &str, default: T) -> T {
 
 /// Number of inputs of every family.
 pub(crate) fn inputs() -> u32 {
-    setting("EVALSUITE_ORACLE_CASES", INPUTS)
+    setting("TEST_ORACLE_CASES", INPUTS)
 }
 
 /// The seed of this process.
 pub(crate) fn seed() -> u64 {
-    setting("EVALSUITE_ORACLE_SEED", 0)
+    setting("TEST_ORACLE_SEED", 0)
 }
 
 /// Checks `inputs()` random inputs.
@@ -97,9 +97,7 @@ pub(crate) fn for_each_of<S: Strategy>(
     match result {
         Ok(()) => {}
         Err(TestError::Fail(why, input)) => {
-            panic!(
-                "{family}, EVALSUITE_ORACLE_SEED={seed} EVALSUITE_ORACLE_CASES={cases}: {why}\nsmallest input: {input:?}"
-            )
+            panic!("{family}, TEST_ORACLE_SEED={seed} TEST_ORACLE_CASES={cases}: {why}\nsmallest input: {input:?}")
         }
         Err(error) => panic!("{family}: {error}"),
     }

@@ -194,7 +194,7 @@ fn other_patterns_match_the_same_in_javascript_and_python() {
         .collect();
     for (program, script) in [("node", "engines.mjs"), ("python3", "engines.py")] {
         for (input, found) in inputs.iter().zip(by(program, script, &inputs)) {
-            assert_eq!(by_evalsuite(input), found, "{program}, EVALSUITE_ORACLE_SEED={}: {input:?}", seed());
+            assert_eq!(by_evalsuite(input), found, "{program}, TEST_ORACLE_SEED={}: {input:?}", seed());
         }
     }
 }

@@ -95,7 +95,7 @@ fn python_has_the_same_opinion() {
         let input: Value = evalsuite_schema::json::from_str(&line).expect("JSON");
         let checked = catch_unwind(|| check(&input)).unwrap_or_else(|_| Err("a panic".to_owned()));
         if let Err(error) = checked {
-            panic!("EVALSUITE_ORACLE_SEED={seed}, input {read}: {error}\n{line}");
+            panic!("TEST_ORACLE_SEED={seed}, input {read}: {error}\n{line}");
         }
         read += 1;
     }

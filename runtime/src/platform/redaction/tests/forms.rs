@@ -23,7 +23,7 @@ fn around() -> impl Strategy<Value = String> {
 }
 
 fn hider(secret: &str) -> Redactor {
-    Redactor::from_values([secret.to_owned()])
+    Redactor::default().with_values([secret.to_owned()])
 }
 
 proptest! {

@@ -12,7 +12,7 @@ use evalsuite_schema::json::json;
 use super::*;
 
 fn redactor<const N: usize>(values: [&str; N]) -> Redactor {
-    Redactor::from_values(values.map(str::to_owned))
+    Redactor::default().with_values(values.map(str::to_owned))
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn base64_in_lines_is_hidden() {
     for width in [64, 76] {
         let lines: Vec<&str> =
             (0..encoded.len()).step_by(width).map(|at| &encoded[at..encoded.len().min(at + width)]).collect();
-        let shown = Redactor::from_values([secret.clone()]).apply(&lines.join("\n")).into_owned();
+        let shown = Redactor::default().with_values([secret.clone()]).apply(&lines.join("\n")).into_owned();
         assert!(shown.strip_prefix("***").is_some_and(|rest| rest.len() < 5), "{shown}");
     }
 }

@@ -130,95 +130,62 @@ fn sealing(sealing: &Sealing) -> Value {
     evalsuite_schema::json::to_value(&sealing).unwrap_or_default()
 }
 
-/// A part of what an outcome depends on.
-pub(crate) struct InputPart {
-    /// Its name, and how it is compared, as the documentation says it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test compares the documentation with it"))]
-    name: &'static str,
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test compares the documentation with it"))]
-    compared: &'static str,
-    /// What differs, one line each.
-    differences: fn(&AgentInput, &AgentInput) -> Vec<String>,
-}
+/// What differs in a part of what an outcome depends on, one line each.
+type Differences = fn(&AgentInput, &AgentInput) -> Vec<String>;
 
-/// Everything that makes a recording stale: whether it is, the message and the table in the documentation follow from it.
-pub(crate) const PARTS: [InputPart; 9] = [
-    InputPart {
-        name: "target",
-        compared: "its name; of a command, the entry in the targets file as written, and the default of the suite for `sealed`",
-        differences: |then, now| {
-            let other = (then.target != now.target).then(|| format!("target: `{}`, now `{}`", then.target, now.target));
-            let command = (then.command != now.command).then(|| {
-                format!(
-                    "the target's command changed:{}",
-                    diff(&shown_command(&then.command), &shown_command(&now.command))
-                )
-            });
-            other.into_iter().chain(command).collect()
-        },
+/// Everything that makes a recording stale. The table in `docs/runs.md` has a row for each.
+const PARTS: [Differences; 9] = [
+    // Target: its name; of a command, the entry in the targets file as written, and the default of the suite for `sealed`.
+    |then, now| {
+        let other = (then.target != now.target).then(|| format!("target: `{}`, now `{}`", then.target, now.target));
+        let command = (then.command != now.command).then(|| {
+            format!(
+                "the target's command changed:{}",
+                diff(&shown_command(&then.command), &shown_command(&now.command))
+            )
+        });
+        other.into_iter().chain(command).collect()
     },
-    InputPart {
-        name: "input, and turns of a conversation",
-        compared: "as written",
-        differences: |then, now| {
-            let input = (then.input != now.input)
-                .then(|| format!("the input changed:{}", diff(&shown(&then.input), &shown(&now.input))));
-            let turns = (then.turns != now.turns).then(|| "the turns of the conversation changed".to_owned());
-            input.into_iter().chain(turns).collect()
-        },
+    // Input, and turns of a conversation: as written.
+    |then, now| {
+        let input = (then.input != now.input)
+            .then(|| format!("the input changed:{}", diff(&shown(&then.input), &shown(&now.input))));
+        let turns = (then.turns != now.turns).then(|| "the turns of the conversation changed".to_owned());
+        input.into_iter().chain(turns).collect()
     },
-    InputPart {
-        name: "simulated user of a conversation",
-        compared: "as written, without its time limit and its graders",
-        differences: |then, now| {
-            let text = |user: &Value| if user.is_null() { String::new() } else { pretty(user) };
-            (then.user != now.user)
-                .then(|| format!("the simulated user changed:{}", diff(&text(&then.user), &text(&now.user))))
-                .into_iter()
-                .collect()
-        },
+    // Simulated user of a conversation: as written, without its time limit and its graders.
+    |then, now| {
+        let text = |user: &Value| if user.is_null() { String::new() } else { pretty(user) };
+        (then.user != now.user)
+            .then(|| format!("the simulated user changed:{}", diff(&text(&then.user), &text(&now.user))))
+            .into_iter()
+            .collect()
     },
-    InputPart {
-        name: "values of the variables in the input, `${{ NAME }}`",
-        compared: "a keyed digest of each, if the variable is set now; the values are not in the recording",
-        differences: |then, now| {
-            let others = then.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
-            others.map(|(name, _)| format!("the variable `{name}` of the input has another value")).collect()
-        },
+    // Values of the variables in the input, `${{ NAME }}`: a keyed digest of each, if the variable is set now; the values are not in the
+    // recording.
+    |then, now| {
+        let others = then.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
+        others.map(|(name, _)| format!("the variable `{name}` of the input has another value")).collect()
     },
-    InputPart {
-        name: "input files",
-        compared: "their contents",
-        differences: |then, now| changed_files("input file", &then.files, &now.files),
+    // Input files: their contents.
+    |then, now| changed_files("input file", &then.files, &now.files),
+    // Workspace before any hook: names and contents of files, which of them can be executed (on Unix), targets of links, directories
+    // without files.
+    |then, now| changed_files("workspace", &then.workspace, &now.workspace),
+    // Repositories of the workspace: as written.
+    |then, now| {
+        (then.repos != now.repos).then(|| "the workspace's repositories changed".to_owned()).into_iter().collect()
     },
-    InputPart {
-        name: "workspace before any hook",
-        compared: "names and contents of files, which of them can be executed (on Unix), targets of links, directories without files",
-        differences: |then, now| changed_files("workspace", &then.workspace, &now.workspace),
+    // Hooks of the workspace and of the target: as written.
+    |then, now| {
+        let of = |what: &str, then: &Value, now: &Value| {
+            (then != now).then(|| format!("{what} changed:{}", diff(&pretty(then), &pretty(now))))
+        };
+        let target = of("the hooks of the target", &then.target_hooks, &now.target_hooks);
+        of("the hooks", &then.hooks, &now.hooks).into_iter().chain(target).collect()
     },
-    InputPart {
-        name: "repositories of the workspace",
-        compared: "as written",
-        differences: |then, now| {
-            (then.repos != now.repos).then(|| "the workspace's repositories changed".to_owned()).into_iter().collect()
-        },
-    },
-    InputPart {
-        name: "hooks of the workspace and of the target",
-        compared: "as written",
-        differences: |then, now| {
-            let of = |what: &str, then: &Value, now: &Value| {
-                (then != now).then(|| format!("{what} changed:{}", diff(&pretty(then), &pretty(now))))
-            };
-            let target = of("the hooks of the target", &then.target_hooks, &now.target_hooks);
-            of("the hooks", &then.hooks, &now.hooks).into_iter().chain(target).collect()
-        },
-    },
-    InputPart {
-        name: "files of the package that commands of hooks name",
-        compared: "their contents",
-        differences: |then, now| changed_files("file of a hook", &then.scripts, &now.scripts),
-    },
+    // Files of the package that commands of hooks name: their contents.
+    |then, now| changed_files("file of a hook", &then.scripts, &now.scripts),
 ];
 
 impl AgentInput {
@@ -301,7 +268,7 @@ impl AgentInput {
     /// Whether what was recorded for one is a recording for the other: they agree in what both know.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (own, others) = (self.known_to(other), other.known_to(self));
-        PARTS.iter().all(|part| (part.differences)(&own, &others).is_empty())
+        PARTS.iter().all(|differences| differences(&own, &others).is_empty())
     }
 
     /// What `other` knows, too.
@@ -340,7 +307,7 @@ impl AgentInput {
     }
 
     fn difference_of_known(&self, now: &Self) -> String {
-        let lines = PARTS.iter().flat_map(|part| (part.differences)(self, now));
+        let lines = PARTS.iter().flat_map(|differences| differences(self, now));
         lines.map(|line| format!("\n  {line}")).collect()
     }
 }

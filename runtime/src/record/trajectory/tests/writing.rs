@@ -103,7 +103,7 @@ fn the_document_says_whose_work_it_is_and_what_it_came_to() {
 
 #[test]
 fn secrets_are_hidden_also_where_escapes_change_how_they_look() {
-    let redactor = Redactor::from_values(["pass\"word".to_owned()]);
+    let redactor = Redactor::default().with_values(["pass\"word".to_owned()]);
     let mut agent = Message::new(Role::Assistant, Content::Data(json!({"is": "pass\"word"})));
     agent.tool_calls.push(ToolCall::new("read").with_output(json!(["a pass\"word"])));
     let document = written_with(Some(&[agent]), "", &redactor, |_| ());
