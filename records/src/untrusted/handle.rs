@@ -254,17 +254,19 @@ impl Handle {
 
     /// Opens a directory in this one after giving its owner all permissions, if they are missing.
     pub fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
-        let directory = match self.directory(name) {
+        let directory = self.directory(name);
+        #[cfg(target_os = "linux")]
+        let directory = match directory {
             // One that cannot be read has a descriptor for its path.
-            #[cfg(target_os = "linux")]
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 if let Some(unreadable) = Self::by_descriptor(&self.path.join(name), OFlags::PATH)? {
                     unreadable.make_writable()?;
                 }
-                self.directory(name)?
+                self.directory(name)
             }
-            result => result?,
+            result => result,
         };
+        let directory = directory?;
         directory.make_writable()?;
         Ok(directory)
     }
@@ -296,26 +298,32 @@ pub fn regular_file(path: &Path) -> Result<File, OpenError> {
     let mut options = File::options();
     #[cfg(unix)]
     options.custom_flags(CAREFUL.bits().cast_signed());
-    checked(path, fs::metadata(path), options.read(true))
+    open_checked(path, options.read(true), |path| fs::metadata(path))
 }
 
 /// Opens a regular file that is not a link.
 fn open_regular(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
     #[cfg(unix)]
     options.custom_flags((CAREFUL | OFlags::NOFOLLOW).bits().cast_signed());
-    checked(path, fs::symlink_metadata(path), options)
+    open_checked(path, options, |path| fs::symlink_metadata(path))
 }
 
-/// Opens a file that is regular before and after.
-fn checked(path: &Path, found: io::Result<fs::Metadata>, options: &OpenOptions) -> Result<File, OpenError> {
-    match found {
-        Ok(found) => check(found.file_type())?,
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(OpenError::Missing),
-        // The options may create it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error.into()),
+/// Opens a file, and checks that it is a regular one; `look` finds out what else is there.
+fn open_checked(
+    path: &Path,
+    options: &OpenOptions,
+    look: fn(&Path) -> io::Result<fs::Metadata>,
+) -> Result<File, OpenError> {
+    // On Unix, opening neither waits nor follows a link.
+    #[cfg(not(unix))]
+    if let Ok(found) = look(path) {
+        check(found.file_type())?;
     }
-    let file = options.open(path)?;
+    let file = options.open(path).map_err(|error| match look(path).map(|found| check(found.file_type())) {
+        Ok(Err(other)) => other,
+        _ if error.kind() == io::ErrorKind::NotADirectory => OpenError::Missing,
+        _ => error.into(),
+    })?;
     check(file.metadata()?.file_type())?;
     Ok(file)
 }
