@@ -164,10 +164,13 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
     if let Some(decision) = RunDecision::of(&data) {
         write!(out, "\n{decision}")?;
     }
-    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
-        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
+    // To read the trials takes longer, and few runs have what they are read for.
+    let is_calibrated = data.suites.iter().any(|suite| suite.calibration.is_some());
+    if is_calibrated || data.suites.iter().flat_map(|suite| &suite.cases).any(|case| case.record.reference_arm) {
+        let run = RunData::read(run)?;
+        report::print_judged_rates(&mut out, &run)?;
+        crate::lift::write_lifts(&mut out, &run)?;
     }
-    crate::lift::write_after_run(&mut out, run, &data)?;
     Ok(())
 }
 

@@ -122,14 +122,13 @@ impl GatesOfRun {
     }
 }
 
-/// Checks the gates of a run's suites, and sets the exit status that follows. `names` is what the suites are called. `is_complete`: whether
+/// Checks the gates of a run's suites; returns the exit status that follows, too. `names` is what the suites are called. `is_complete`: whether
 /// all tests of a suite were to run; the gates of others are not checked.
 pub(crate) fn after_run(
     run: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
-    status: &mut Exit,
-) -> Result<GatesOfRun> {
+) -> Result<(GatesOfRun, Exit)> {
     let run = RunData::read(run.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in suite_gates(&run)? {
@@ -138,8 +137,8 @@ pub(crate) fn after_run(
     }
     let run = with_floors(run, &checked)?;
     let gates = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
-    *status = exit(gates.as_ref().map(GateReport::verdict), None);
-    Ok(GatesOfRun { gates, unchecked_gates: unchecked })
+    let status = exit(gates.as_ref().map(GateReport::verdict), None);
+    Ok((GatesOfRun { gates, unchecked_gates: unchecked }, status))
 }
 
 /// The run with the floors of suites that were probed after it, if a gate needs them.

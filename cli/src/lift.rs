@@ -1,7 +1,6 @@
 //! `cargo evalsuite lift`.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use clap::Args;
 use evalsuite_report::RunData;
@@ -40,14 +39,6 @@ pub(crate) fn run(command: &Lift) -> Result<Exit> {
     }
     print(command.format, &found, |out| write!(out, "{found}"))?;
     Ok(Exit::Good)
-}
-
-/// As [`write_lifts`], of a run whose cases were read: the trials are read only if a skill was compared.
-pub(crate) fn write_after_run(out: &mut impl Write, directory: &Path, cases: &RunData) -> Result<()> {
-    if cases.suites.iter().flat_map(|suite| &suite.cases).any(|case| case.record.reference_arm) {
-        write_lifts(out, &RunData::read(directory)?)?;
-    }
-    Ok(())
 }
 
 /// Writes the lifts of a run, if it has any.

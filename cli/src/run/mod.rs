@@ -240,7 +240,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             }
             let names = suite_descriptions::names(&suites);
             let is_complete = |suite: &str| complete.contains(suite);
-            result.gates = crate::gate::after_run(&run, &names, is_complete, &mut checked)?;
+            (result.gates, checked) = crate::gate::after_run(&run, &names, is_complete)?;
         }
     }
     print(command.format, &result, |out| {
