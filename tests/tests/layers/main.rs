@@ -352,10 +352,10 @@ const TRIAL: &[&str] = &[
     "size_limits",
     "called_command",
     "called",
-    "canary",
     "reported_transcript",
     "captured",
     "graded",
+    "canary",
     "conversation",
     "trial_record",
 ];

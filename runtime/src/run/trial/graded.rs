@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use evalsuite_records::record::{GraderRecord, Note, Reason, Status};
+use evalsuite_records::record::{GraderRecord, Note, Reason, Status, TurnRecord, Usage, UserRecord};
 use evalsuite_schema::Grader;
 
 use crate::grade;
@@ -13,7 +13,6 @@ use crate::run::calibration;
 use crate::run::hooks::TrialResult;
 use crate::run::selection::case_graders::case_graders;
 use crate::run::trial::captured::Captured;
-use crate::run::trial::conversation::RecordedTurns;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 
@@ -26,6 +25,15 @@ pub(crate) struct Graded {
     pub(crate) captured: Option<Captured>,
     /// What was said in a conversation.
     pub(crate) turns: RecordedTurns,
+}
+
+/// What was said in a conversation, as the record of its trial has it.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedTurns {
+    pub(crate) turns: Option<Vec<TurnRecord>>,
+    pub(crate) user: Option<UserRecord>,
+    pub(crate) user_usage: Option<Usage>,
+    pub(crate) user_cost_usd: Option<f64>,
 }
 
 impl Graded {

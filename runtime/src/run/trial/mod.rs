@@ -39,7 +39,9 @@ pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, numbe
     let trial = TrialAttempt::begin(plan, base, index, number)?;
     let run = |calls| {
         let mut graded = run_phases(&trial).unwrap_or_else(|end| Graded::ended(&trial, end));
-        recorded_models::end(calls, &trial, &mut graded);
+        if let Some(difference) = recorded_models::end(calls, &trial, graded.is_decided()) {
+            graded.fail(&trial, difference);
+        }
         graded
     };
     let graded = calls.map_or_else(|end| Graded::ended(&trial, end), run);
@@ -58,7 +60,9 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
     prepared.write_input();
     // The programs that the agent left running end before the hooks.
     drop(prepared.programs.take());
-    mcp_servers::end(trial, prepared.mcp.as_ref(), &mut graded);
+    if let Some(unknown) = mcp_servers::end(trial, prepared.mcp.as_ref(), graded.is_decided()) {
+        graded.fail(trial, unknown);
+    }
     let torn_down = guarded(|| {
         trial.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &graded.result()));
         Ok(())

@@ -1,10 +1,9 @@
 //! Takes the place of `mcp_servers` in a build without the feature: an agent with servers cannot be called.
 
-use evalsuite_records::record::{ReasonCode, Stage};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::mcp::McpSession;
-use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 pub(crate) fn begin(_: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Result<Option<McpSession>, EarlyEnd> {
@@ -16,4 +15,6 @@ pub(crate) fn begin(_: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> Resu
 }
 
 /// No session has begun.
-pub(crate) fn end(_: &TrialAttempt<'_>, _: Option<&McpSession>, _: &mut Graded) {}
+pub(crate) fn end(_: &TrialAttempt<'_>, _: Option<&McpSession>, _: bool) -> Option<Reason> {
+    None
+}

@@ -6,7 +6,6 @@ use evalsuite_records::record::{ModelCalls, Note, Reason, ReasonCode, Stage};
 
 use crate::record::model_calls::{BeginTrial, MODEL_CALLS_FILE, ModelCallServer, TrialCalls};
 use crate::run::plan::Plan;
-use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 /// Waits until no other trial runs, and says which one begins. `None`: calls are neither recorded nor replayed.
@@ -32,21 +31,19 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
     }
 }
 
-/// Adds to the record what became of the calls. A trial with another call than the recorded ones is an error, whatever its agent made of
-/// the answer that said so.
-pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>, graded: &mut Graded) {
-    let (Some(calls), Some(server)) = (calls, trial.plan.settings.model_calls) else { return };
+/// Notes what became of the calls. Returns why the trial is an error: a call is not a recorded one, whatever the agent made of the answer
+/// that said so.
+pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>, is_decided: bool) -> Option<Reason> {
+    let (calls, server) = (calls?, trial.plan.settings.model_calls?);
     trial.journal.borrow_mut().model_calls = Some(server.calls);
-    let reason = match calls.end(graded.is_decided()) {
+    match calls.end(is_decided) {
         Ok(ended) => {
             trial.add_notes(ended.note.map(|note| Note::new("model_calls", note)));
-            let Some(difference) = ended.difference else { return };
-            let message = format!("{difference}; {}", how_to_record(trial.plan));
-            Reason::new(Stage::Agent, ReasonCode::RecordingStale, message)
+            let message = format!("{}; {}", ended.difference?, how_to_record(trial.plan));
+            Some(Reason::new(Stage::Agent, ReasonCode::RecordingStale, message))
         }
-        Err(error) => lost(server, &error),
-    };
-    graded.fail(trial, reason);
+        Err(error) => Some(lost(server, &error)),
+    }
 }
 
 fn lost(server: ModelCallServer, error: &io::Error) -> Reason {

@@ -8,7 +8,7 @@ pub(crate) mod user_role;
 
 use std::time::Duration;
 
-use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord, Usage, UserRecord};
+use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_so_far::ConversationSoFar;
@@ -23,21 +23,12 @@ use crate::run::trial::called_command::agent_directory;
 use crate::run::trial::captured::{
     capture_workspace, changes_between, complete, evidence_facts, first_of_answer, interrupted, write_agent_log,
 };
-use crate::run::trial::graded::{Graded, run_graders};
+use crate::run::trial::graded::{Graded, RecordedTurns, run_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::size_limits::HandedOver;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::workspace_diff::WorkspaceDiff;
-
-/// What was said in a conversation, as the record of its trial has it.
-#[derive(Debug, Default)]
-pub(crate) struct RecordedTurns {
-    pub(crate) turns: Option<Vec<TurnRecord>>,
-    pub(crate) user: Option<UserRecord>,
-    pub(crate) user_usage: Option<Usage>,
-    pub(crate) user_cost_usd: Option<f64>,
-}
 
 /// Runs all turns, grades them, and grades the whole.
 pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversation, before: &Snapshot) -> Graded {

@@ -3,7 +3,8 @@
 use evalsuite_records::record::{ReasonCode, Stage};
 use evalsuite_schema::{Conversation, SimulatedUser};
 
-use crate::run::trial::conversation::{RecordedTurns, RunningConversation};
+use crate::run::trial::conversation::RunningConversation;
+use crate::run::trial::graded::RecordedTurns;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
 

@@ -18,8 +18,8 @@ use crate::model::judge::Judges;
 use crate::model::user::UserRequest;
 use crate::record::grader_files::GraderFiles;
 use crate::run::trial::conversation::user_role::describe_user;
-use crate::run::trial::conversation::{RecordedTurns, RunningConversation, turn_folder};
-use crate::run::trial::graded::run_graders;
+use crate::run::trial::conversation::{RunningConversation, turn_folder};
+use crate::run::trial::graded::{RecordedTurns, run_graders};
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 

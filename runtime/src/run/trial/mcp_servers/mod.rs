@@ -14,7 +14,6 @@ use crate::record::cassette::{Placeholders, cassette_path};
 use crate::record::mcp::McpRecording;
 use crate::record::mcp::recording::MCP_FILE;
 use crate::run::plan::Plan;
-use crate::run::trial::graded::Graded;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 
 /// Begins the session of an agent that has servers.
@@ -42,14 +41,11 @@ pub(crate) fn begin(trial: &TrialAttempt<'_>, command: &ResolvedCommand<'_>) -> 
     Ok(Some(McpSession::begin(mcp, session)?))
 }
 
-/// Ends the session. A trial with a request that is not in the recording is an error, whatever its agent made of the answer that said so.
-pub(crate) fn end(trial: &TrialAttempt<'_>, session: Option<&McpSession>, graded: &mut Graded) {
-    let Some(session) = session else { return };
-    let ended = session.end(graded.is_decided());
+/// Ends the session. Returns why the trial is an error: a request is not in the recording, whatever the agent made of the answer that said so.
+pub(crate) fn end(trial: &TrialAttempt<'_>, session: Option<&McpSession>, is_decided: bool) -> Option<Reason> {
+    let ended = session?.end(is_decided);
     trial.add_notes(ended.notes);
-    if let Some(unknown) = ended.unknown {
-        graded.fail(trial, Reason::new(Stage::Agent, ReasonCode::RecordingStale, unknown));
-    }
+    Some(Reason::new(Stage::Agent, ReasonCode::RecordingStale, ended.unknown?))
 }
 
 /// The file that is written; or those that a replay looks for: that of the trial, then that of the first one, which also answers further
