@@ -5,8 +5,8 @@
 # Behaviour: `uploadEvalArtifact` takes JUnit XML. A test case without content is one element without an end tag, as pytest, jest-junit and most others write
 # a test that passed. It is read as the begin of an element that lasts to the next end tag, which is that of the first test which failed. So the first of
 # some passed tests gets the failure of another test, and all up to that other one are missing. With a failure near the end of the report, nearly
-# everything is. The names, the number of tests and the pass rate are wrong, and there is no error. The SDK names that client from the
-# first alpha on; with later ones it cannot be loaded, so the version is fixed here.
+# everything is. The names, the number of tests and the pass rate are wrong, and there is no error. The SDK also asks for client 2.4.0, the newest,
+# with which it cannot be loaded; so the client is fixed here.
 # Seen (test_add, test_subtract, test_divide, which fails, test_power, test_root):
 #   pytest: 1 failed, 4 passed; uploaded: add failed, power passed, root passed
 set -euo pipefail
