@@ -4,8 +4,8 @@
 # Versions: test-results-parser 0.4.6, vitest 4.1.12, jest 30.5.2, jest-junit 17.0.0 (npm).
 # Behaviour: the totals of a run are taken from the attributes of `testsuites`, if it has any. JUnit XML has no schema that everybody follows, and the
 # reporters of Vitest and Jest write the number of skipped tests at each `testsuite` only. The parser takes the absent number for 0, and what
-# has not failed for passed. The totals of its suites and its test cases, from the same file, say skipped. The messages to chats that are made of
-# its result show the totals. A suite of evaluations that skips itself without a key of a model looks complete.
+# has not failed for passed. The totals of its suites and its test cases, from the same file, say skipped. A suite of evaluations that skips itself
+# without a key of a model looks complete.
 # Seen (one test passes and two are skipped; then all three are skipped; totals and status of the run, then of its only suite):
 #   vitest: 3 passed, 0 skipped, PASS; suite 1 passed, 2 skipped; jest: the same; all skipped: 3 passed, 0 skipped, PASS; suite 0 passed, 3 skipped, SKIP
 set -euo pipefail

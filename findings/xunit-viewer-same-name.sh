@@ -3,9 +3,9 @@
 #
 # Versions: xunit-viewer 10.6.1, vitest 4.1.12 (npm).
 # Behaviour: JUnit XML does not require that names differ, and trials of one case have the same, as they do in Vitest here. Xunit Viewer keeps tests by a hash
-# of name and class, and each takes the place of the one before. The last status is shown and the messages of all: a tick, and below it the failed assertion.
-# If the last trial fails, four are one that failed. Totals in the page are made from that. The status is the name of the first element inside of the
-# test case, for which only `system-out` is known as that of a test that passed; `system-err` is a status of its own, shown as a question mark.
+# of name and class, and each takes the place of the one before. The last status is shown and the messages of all: a tick, and below it the failed
+# assertion. The status is the name of the first element inside of the test case, for which only `system-out` is known as that of a test that passed;
+# `system-err` is a status of its own, shown as a question mark.
 # Seen (three of four trials pass, and a test that passes writes to stderr; Vitest, then Xunit Viewer):
 #   1 failed, 4 passed; ✓ answers, ? greets
 set -euo pipefail
