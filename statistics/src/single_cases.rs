@@ -311,6 +311,17 @@ mod tests {
         assert_eq!(Series::of_runs(&[failure(2, 1), failure(0, 1)]), planned(1, 1));
     }
 
+    #[test]
+    fn several_of_independent_events_are_as_probable_as_all_ways_in_which_they_happen() {
+        // None of the three with probability 3/16, exactly one with 7/16, two with 5/16, three with 1/16.
+        let shares = [(0, 16.0), (1, 13.0), (2, 6.0), (3, 1.0), (4, 0.0)];
+        for (many, sixteenths) in shares {
+            let p = at_least(many, [(0.5, 2), (0.0, 9), (0.25, 1)].into_iter());
+            assert!((p * 16.0 - sixteenths).abs() < 1e-12, "{many}: {p}");
+        }
+        assert_eq!(at_least(0, std::iter::empty()), 1.0);
+    }
+
     fn planned(base: (u32, u32), run: (u32, u32)) -> CaseTrials {
         let series = |(passed, ended)| Series { passed, failed: ended - passed, end: End::Planned };
         CaseTrials { base: series(base), run: series(run), confirmed: 0, confirmed_better: 0, refuted: false }

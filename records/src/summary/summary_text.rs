@@ -372,6 +372,17 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
     }
 
     #[test]
+    fn trials_that_ended_in_an_error_are_counted_from_two_trials_on() {
+        let line = |[passed, error]: [u32; 2]| {
+            let mut target = target("default", [0, 0, 1, 0]);
+            (target.trials.passed, target.trials.error) = (passed, error);
+            text(vec![target], Vec::new()).lines().find(|line| line.starts_with("  errors")).map(str::to_owned)
+        };
+        assert_eq!((line([2, 0]), line([0, 1])), (None, None));
+        assert_eq!(line([1, 1]).as_deref(), Some("  errors   1 of 2 trials ended in an error"));
+    }
+
+    #[test]
     fn users_that_left_their_role_are_counted_apart_from_failures() {
         let line = |[trials, graded, left_role, failed]: [u32; 4]| {
             let mut target = target("default", [1, 0, 0, 0]);
