@@ -178,16 +178,15 @@ pub(crate) const ATTACKS: &[Attack] = &[
 all() {
   printf '%s\n' "$S"; for before in '' u us; do printf '%s%s more text after it, longer than a line' "$before" "$S" | base64 -w 76; done
   python3 - <<'P'
-import base64, html, json, os, shlex, textwrap, urllib.parse
+import base64, json, os, shlex, urllib.parse
 s = os.environ["S"]
-print(json.dumps(s), json.dumps(json.dumps(s)), repr(s), repr("'" + s), ascii(s), repr(s.encode()), html.escape(s), sep="\n")
-print(json.dumps(s).replace("/", "\\/"), json.dumps(s).replace("&", "\\u0026").replace("+", "\\u002B"), shlex.quote(s), sep="\n")
-print(s.replace("&", "&amp;").replace('"', "&#34;").replace("'", "&#39;"), urllib.parse.quote(s), urllib.parse.quote_plus(s), sep="\n")
-print(json.dumps(html.escape(s)), html.escape(json.dumps(s)), base64.urlsafe_b64encode(("x" + json.dumps(s)).encode()).decode().rstrip("="), sep="\n")
+print(json.dumps(s), json.dumps(s, ensure_ascii=False), shlex.quote(s), urllib.parse.quote(s), urllib.parse.quote_plus(s), sep="\n")
+print(json.dumps(s).replace("/", "\\/"), json.dumps(s).replace("&", "\\u0026"), sep="\n")
+print(base64.urlsafe_b64encode(("x" + json.dumps(s)).encode()).decode().rstrip("="))
 P
 }
 all; all >&2; all > new.txt; { echo done; all; } > $1
-printf '%s' "$(all)" | python3 -c 'import json,os,sys; t=sys.stdin.read(); json.dump({"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"agent","message":t + "done","tool_calls":[{"tool_call_id":"1","function_name":"f","arguments":{t:t}}]}]}, open(os.environ["EVALSUITE_TRAJECTORY_PATH"],"w"))'"#,
+python3 -c 'import base64,json,os,urllib.parse; s=os.environ["S"]; t=" ".join([s, urllib.parse.quote(s), base64.b64encode(s.encode()).decode(), ""]); json.dump({"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"agent","message":t + "done","tool_calls":[{"tool_call_id":"1","function_name":"f","arguments":{t:t}}]}]}, open(os.environ["EVALSUITE_TRAJECTORY_PATH"],"w"))'"#,
     ),
     refused(
         "secrets: cut by the time limit",
