@@ -55,12 +55,10 @@ impl ReadSuite {
             cases.extend(of_file.cases);
             others.extend(of_file.others);
         }
-        let known: Vec<&Diagnostics> = std::iter::once(&*d).chain(parts.iter().map(|part| &part.problems)).collect();
         // Without a package nothing follows links.
         let follows_links = request.part.is_none() && request.package_root.join("Cargo.toml").is_file();
         let tree = follows_links.then(|| Tree::read(&entry.roots.suite_root));
-        let links = tree.as_ref().map(|tree| linked_directories::find(tree, scope, &known)).unwrap_or_default();
-        Some(Self { shared, entry, outline, parts, cases, others, links, tree })
+        Some(Self { shared, entry, outline, parts, cases, others, links: Diagnostics::new(), tree })
     }
 
     /// Reads one of the files of cases again.
@@ -80,8 +78,11 @@ impl ReadSuite {
         let tree = self.tree.take();
         let scope = scope(request, &self.entry, &files, &self.shared);
         let together = self.check_together(scope, &mut d);
+        // Now the calibration was read too, which may be a link, and names files.
+        if let Some(tree) = &tree {
+            self.links = linked_directories::find(tree, scope, &d);
+        }
         d.append(self.links.clone());
-        // Now the calibration was read too, which names files.
         let has_unread_files = together.is_some()
             && request.part.is_none()
             && unused_files::report(&self.outline.watched, tree.as_ref(), &self.cases, scope, &mut d);

@@ -173,6 +173,9 @@ mod special {
             symlink(target.replace("calibration.yaml", "labels.jsonl"), package.path(LABELS)).unwrap();
             package.load().only(&[Code::PathEscape]).has_at(Code::PathEscape, FILE, 1);
         }
+        let (package, outside) = (suite(), tempfile::tempdir().unwrap());
+        symlink(outside.path(), package.path(FILE)).unwrap();
+        package.load().only(&[Code::PathEscape]).has(Code::PathEscape, FILE);
         // Elsewhere in the package.
         let package = suite();
         package.write("shared/calibration.yaml", format!("samples:\n{}", samples(2)));
