@@ -295,7 +295,7 @@ fn under_nextest_all_processes_share_one_calibration() {
 }
 
 #[test]
-fn examples_and_calibrations_need_a_feature() {
+fn examples_and_calibrations_without_their_feature_are_compile_errors_that_name_it() {
     let package = Package::with_features("without_grader_tests", &[]);
     package
         .write("build.rs", suites::BUILD_SCRIPT)
