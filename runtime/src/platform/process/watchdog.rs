@@ -6,8 +6,8 @@
 //! handlers, so every signal ends the process as it would without evalsuite.
 //!
 //! A signal of the system at the death of the parent is no replacement: a program can only ask for it between `fork` and `exec`, it is
-//! sent when the thread that started the program ends, and it does not reach what the program started. Groups alone are not enough: of 50
-//! processes that were killed at random moments on a busy machine, four left a program that had started but was not reported yet.
+//! sent when the thread that started the program ends, and it does not reach what the program started. Groups alone are not enough: 50
+//! processes that were killed at random moments on a busy machine left four programs that had started, but were not reported yet.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
