@@ -40,7 +40,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
     let write = |file: &mut File| {
         file.write_all(bytes)?;
-        if flush { sync(file) } else { Ok(()) }
+        if flush { file.sync_all() } else { Ok(()) }
     };
     match (replace_with(path, write), path.parent()) {
         (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
@@ -64,11 +64,6 @@ pub(crate) fn replace_with<T>(path: &Path, write: impl FnOnce(&mut File) -> io::
         let _ = fs::remove_file(&temporary);
     }
     replaced
-}
-
-/// Waits until the disk has the file.
-pub fn sync(file: &File) -> io::Result<()> {
-    file.sync_all()
 }
 
 /// Removes temporary files that killed processes left beside a file when they wrote it.

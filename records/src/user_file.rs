@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::file_replacement::{replace_with, sync};
+use crate::file_replacement::replace_with;
 
 /// Writes a file of the user. Readers see the old content or the new one; if it cannot be written to the end, such as to a full disk, the old
 /// one stays. A link stays a link, to the new content. What is not a regular file, such as a pipe, is written to.
@@ -28,7 +28,7 @@ pub fn replace_user_file<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Re
     replace_with(path, |file| {
         old.map_or(Ok(()), |old| keep_attributes(file, &old))?;
         let written = write(file)?;
-        sync(file)?;
+        file.sync_all()?;
         Ok(written)
     })
 }

@@ -9,7 +9,7 @@ use evalsuite_schema::sorting::sort_by;
 
 use super::removal::remove_tree;
 use super::{EntryKind, FileLimits, Handle, OpenError};
-use crate::file_replacement::{sync, temporary_name};
+use crate::file_replacement::temporary_name;
 
 /// The most entries of a directory that are listed.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -162,7 +162,7 @@ impl UntrustedDirectory {
         };
         let written = created.and_then(|mut file| {
             file.write_all(bytes)?;
-            if flush { sync(&file) } else { Ok(()) }
+            if flush { file.sync_all() } else { Ok(()) }
         });
         let written = written.and_then(|()| match directory.rename(&temporary, name) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {

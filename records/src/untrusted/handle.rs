@@ -9,6 +9,8 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileType, OpenOptions};
 use std::path::{Component, Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::sync::LazyLock;
 use std::{fs, io};
 
 #[cfg(unix)]
@@ -19,6 +21,13 @@ use super::OpenError;
 /// Never waits, neither for the writer of a pipe nor for a device.
 #[cfg(unix)]
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+
+/// Where the system shows the descriptors of this process.
+#[cfg(target_os = "linux")]
+const DESCRIPTORS: &str = "/proc/self/fd";
+
+#[cfg(target_os = "linux")]
+static HAS_DESCRIPTORS: LazyLock<bool> = LazyLock::new(|| Path::new(DESCRIPTORS).is_dir());
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +81,8 @@ impl Handle {
         use std::os::fd::AsRawFd;
         let flags = (flags | OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
         let directory = File::options().read(true).custom_flags(flags).open(path)?;
-        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
-        Ok(path.exists().then_some(Self { path, _descriptor: Some(directory) }))
+        let path = Path::new(DESCRIPTORS).join(directory.as_raw_fd().to_string());
+        Ok(HAS_DESCRIPTORS.then_some(Self { path, _descriptor: Some(directory) }))
     }
 
     /// Opens a directory in this one. It must not be a link.
