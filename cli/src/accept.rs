@@ -5,14 +5,14 @@ use std::io::{self, Write};
 
 use clap::Args;
 use evalsuite::RunOptions;
-use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, read_accepted_answers,
     read_baseline, write_accepted_answers, write_baseline,
 };
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 
 use crate::locate::baselines::BaselineFile;
 use crate::locate::{baselines, stored_runs};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evalsuite::RunOptions;
 use evalsuite::tooling::RatedSamples;
-use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{load, load_calibration};
+use evalsuite_schema::diagnostics::{Code, render};
 use evalsuite_schema::{Calibration, Layout, Suite, SuiteKind};
 
 use crate::arguments::OutputFormat;

@@ -7,8 +7,6 @@ use std::process::{Command, Stdio};
 use clap::{Args, ValueEnum};
 #[cfg(feature = "judge")]
 use evalsuite::{RunOptions, tooling::AnswerPairs};
-use evalsuite_diagnostics::suggest::did_you_mean;
-use evalsuite_diagnostics::terminal;
 #[cfg(feature = "judge")]
 use evalsuite_records::record::AnswerPair;
 use evalsuite_records::record::Baseline;
@@ -19,6 +17,8 @@ use evalsuite_report::{
 };
 #[cfg(feature = "judge")]
 use evalsuite_report::{answer_pairs, answer_pairs_with_accepted, judges_of};
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
+use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::{ComparisonArguments, UnitOfComparison};
 use crate::locate::{baselines, stored_runs};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evalsuite_build::Generator;
 use evalsuite_codegen::expansion::Context;
-use evalsuite_diagnostics::render;
+use evalsuite_schema::diagnostics::render;
 use evalsuite_schema::json::{self, Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;

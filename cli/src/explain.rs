@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use evalsuite_diagnostics::{Code, suggest};
+use evalsuite_schema::diagnostics::{Code, suggest};
 
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::stdout;

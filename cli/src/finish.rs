@@ -7,9 +7,9 @@ use std::path::Path;
 use clap::Args;
 use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
 use evalsuite_report::{RunData, RunDecision, SuiteText};
+use evalsuite_schema::diagnostics::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 

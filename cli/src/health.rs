@@ -6,10 +6,10 @@ use std::path::Path;
 
 use clap::Args;
 use evalsuite::tooling::TestDescription;
-use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::{Health as Report, HealthOptions, RunData, SuiteHealth};
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use crate::arguments::{OutputFormat, positive};
 use crate::locate::{baselines, stored_runs};

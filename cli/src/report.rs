@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::SuiteSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     Destination, Details, FORMATS, Format, HtmlReport, LARGE_FILE, Problem, RunData, RunDecision, SuiteText, Written,
     earlier_runs, judged_rates,
 };
+use evalsuite_schema::diagnostics::counted;
 
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{ErrorContext, Exit, Result};

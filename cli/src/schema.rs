@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
-use evalsuite_diagnostics::suggest;
 use evalsuite_loader::keys::{FILES, json_schema};
 use evalsuite_report::JSON_SCHEMAS;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::json::Value;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -1,6 +1,6 @@
 //! Names of warnings that a caller does not want to see.
 
-use evalsuite_diagnostics::{Code, Severity, suggest};
+use evalsuite_schema::diagnostics::{Code, Severity, suggest};
 
 /// Accepts cases with a docker workspace, which are skipped when they run.
 pub(crate) const DOCKER: &str = "unsupported-docker";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use evalsuite_diagnostics::{Diagnostics, render};
+use evalsuite_schema::diagnostics::{Diagnostics, render};
 
 use crate::report::{Outcome, Report};
 use crate::source_problem::SourceProblem;

@@ -83,7 +83,7 @@ pub(crate) fn expand(item: &ItemStruct) -> Result<TokenStream> {
     let pieces = &table.pieces;
     Ok(quote! {
         const _: () = {
-            use evalsuite_diagnostics::Code;
+            use crate::diagnostics::Code;
             #[allow(unused_imports, reason = "as its keys need")]
             use crate::keys::{self, FromParts, FromWritten, Key, Keys, Parts, Status, Table, Type::*, Written, range::*};
 

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use evalsuite_diagnostics::{Severity, terminal};
+use evalsuite_schema::diagnostics::{Severity, terminal};
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
-pub(crate) use evalsuite_diagnostics::{Code, Edit, Fix};
+pub(crate) use evalsuite_schema::diagnostics::{Code, Edit, Fix};
 
-pub(crate) type Diagnostic = evalsuite_diagnostics::Diagnostic<Span>;
-pub(crate) type Diagnostics = evalsuite_diagnostics::Diagnostics<Span>;
+pub(crate) type Diagnostic = evalsuite_schema::diagnostics::Diagnostic<Span>;
+pub(crate) type Diagnostics = evalsuite_schema::diagnostics::Diagnostics<Span>;
 
 /// Number of problems above which checks leave out what is slow, such as suggestions.
 const MANY: usize = 50;
@@ -44,7 +44,7 @@ fn shorten(text: &mut String) {
 }
 
 /// The problems with everything that is shown of them, sorted by file and position.
-pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> evalsuite_diagnostics::Diagnostics {
+pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> evalsuite_schema::diagnostics::Diagnostics {
     // A file is indexed once, however many problems it has.
     let mut indexes: BTreeMap<FileId, Option<LineIndex>> = BTreeMap::new();
     let mut resolve_one = |mut problem: Diagnostic| {
@@ -61,7 +61,7 @@ pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> evalsuite_diag
             files.range(span, index.as_ref())
         })
     };
-    let mut resolved = evalsuite_diagnostics::Diagnostics::new();
+    let mut resolved = evalsuite_schema::diagnostics::Diagnostics::new();
     let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| diagnostics.left_out(severity));
     let last = diagnostics.iter().rev().find_map(|problem| problem.place);
     if let Some(span) = last.filter(|_| errors + warnings > 0) {

@@ -1,7 +1,7 @@
 //! Reads and checks evaluation suites: a path in, a checked suite or all its problems out.
 //!
 //! ```no_run
-//! use evalsuite_diagnostics::render;
+//! use evalsuite_schema::diagnostics::render;
 //! use evalsuite_loader::{Request, load};
 //!
 //! let loaded = load(&Request::new("suites/card_agent", "."));

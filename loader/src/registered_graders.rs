@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::Location;
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::sorting::map;
 
@@ -11,7 +11,7 @@ use crate::graders::Replacement;
 use crate::load::GraderUse;
 use crate::names;
 use crate::source::Files;
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// A grader's or judge's name as it is compared: `-` and `_` are the same.
 pub fn folded(name: &str) -> String {

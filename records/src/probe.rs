@@ -52,7 +52,7 @@ pub fn write_probe(package_root: &Path, record: &ProbeRecord, change: Option<Cha
 mod tests {
     use std::collections::BTreeMap;
 
-    use evalsuite_diagnostics::{Code, Diagnostic};
+    use evalsuite_schema::diagnostics::{Code, Diagnostic};
     use evalsuite_schema::{EmptyProbe, Location};
 
     use super::*;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_schema::decimal::at_least;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::written_by_serde;
 use evalsuite_statistics::{corrected_rate, mean};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Cases, their input and conversations.
 
+use crate::diagnostics::Code;
 use evalsuite_derive::{Keys, Words, skip_empty};
-use evalsuite_diagnostics::Code;
 
 use crate::grader::CRITERIA;
 use crate::grader::keys::{ASSERTIONS, TaskGrader};

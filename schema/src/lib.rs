@@ -26,6 +26,7 @@ pub mod chat;
 #[doc(hidden)]
 pub mod decimal;
 mod defaults;
+pub mod diagnostics;
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
@@ -70,7 +71,7 @@ pub use case::{
 };
 #[doc(hidden)]
 pub use defaults::is_default;
-pub use evalsuite_diagnostics::Location;
+pub use diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{
     CaseExecution, CommonExecution, Requires, Strategy, SuiteExecution, SuiteRequires, Target, Trials,

@@ -1,7 +1,7 @@
 //! Simulated users: who writes the turns of a conversation that its case does not write.
 
+use crate::diagnostics::Location;
 use evalsuite_derive::{Keys, skip_empty};
-use evalsuite_diagnostics::Location;
 
 use crate::grader::AskedJudge;
 use crate::grader::keys::ASSERTIONS;

@@ -1,6 +1,6 @@
 //! The environment variables of evalsuite: meaning, values and default.
 
-use evalsuite_diagnostics::suggest;
+use crate::diagnostics::suggest;
 
 /// An environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::render::Style;
-use evalsuite_diagnostics::{Code, render};
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostics::render::Style;
+use evalsuite_schema::diagnostics::{Code, render};
 
 /// Diagnostics that no build shows: they occur when a case runs, in the generated `suite_check`, or in a file that only the
 /// command-line tool reads. Their goldens are in the crates that report them.

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_loader::workspace_root;
+use evalsuite_schema::diagnostics::counted;
 
 use crate::platform::cargo_process::cargo;
 use crate::platform::cli_error::{CliError, ErrorContext, Result};

@@ -5,8 +5,8 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 use evalsuite_records::user_file::replace_user_text;
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
 use crate::platform::cli_error::{ErrorContext, Result};
 use crate::platform::output::say;
@@ -119,7 +119,7 @@ fn of_word(old: &str, fix: &Fix) -> Option<String> {
     }
 }
 
-fn of_positions(text: &str, edit: &evalsuite_diagnostics::Edit) -> Option<Edit> {
+fn of_positions(text: &str, edit: &evalsuite_schema::diagnostics::Edit) -> Option<Edit> {
     let mut range = offset(text, edit.start)?..offset(text, edit.end)?;
     if range.start > range.end {
         return None;
@@ -151,7 +151,7 @@ fn offset(text: &str, position: Position) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_diagnostics::{Code, SourceRange};
+    use evalsuite_schema::diagnostics::{Code, SourceRange};
 
     use super::*;
 
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(fixed("a: 1\rinptu: x\rb: 2\n", (1, 6), replace()).as_deref(), Some("a: 1\rinput: x\rb: 2\n"));
         assert_eq!(fixed("a: 1\r\ninptu: x\r\n", (1, 6), replace()).as_deref(), Some("a: 1\r\ninput: x\r\n"));
         let first = Position { line: 1, column: 1 };
-        let name = evalsuite_diagnostics::Edit::new(first, Position { line: 1, column: 3 }, "ab");
+        let name = evalsuite_schema::diagnostics::Edit::new(first, Position { line: 1, column: 3 }, "ab");
         assert_eq!(
             fixed("\u{feff}aa: 1\nb: 2", (1, 2), Fix::Edits(vec![name])).as_deref(),
             Some("\u{feff}ab: 1\nb: 2")
@@ -191,7 +191,7 @@ mod tests {
     fn changes_of_several_places_remove_lines_on_which_nothing_is_left() {
         let position = |line, column| Position { line, column };
         let edit = |line, (start, end), text: &str| {
-            evalsuite_diagnostics::Edit::new(position(line, start), position(line, end), text)
+            evalsuite_schema::diagnostics::Edit::new(position(line, start), position(line, end), text)
         };
         let moved = Fix::Edits(vec![edit(2, (1, 5), ""), edit(3, (5, 5), "a: 1, ")]);
         assert_eq!(fixed("x: 1\na: 1\nb: {c: 2}", (1, 2), moved).as_deref(), Some("x: 1\nb: {a: 1, c: 2}"));

@@ -12,8 +12,8 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use evalsuite_codegen::expansion;
-use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, registered_graders};
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
 
 use crate::locate::includes::Includes;
 use crate::locate::shown_path::relative;

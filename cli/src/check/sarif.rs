@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::render::{self, SarifHelp};
-use evalsuite_diagnostics::{Code, Diagnostics};
+use evalsuite_schema::diagnostics::render::{self, SarifHelp};
+use evalsuite_schema::diagnostics::{Code, Diagnostics};
 
 use crate::explain::{plain, section};
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use evalsuite_diagnostics::suggest::{did_you_mean, quoted};
-use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics};
 use evalsuite_discovery::with_slashes;
 use evalsuite_loader::{LoadedSuite, Request};
 use evalsuite_records::run_data::{RunData, SuiteData, TrialFiles};
 use evalsuite_records::run_directory::OutputDirectory;
+use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics};
 use evalsuite_schema::grader::{GraderConfig, TrajectoryMode};
 use evalsuite_schema::{Grader, Location, Value};
 

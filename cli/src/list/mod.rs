@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evalsuite_codegen::expansion;
-use evalsuite_diagnostics::Severity;
 use evalsuite_loader::load;
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::RunData;
+use evalsuite_schema::diagnostics::Severity;
 use evalsuite_schema::grader::LlmGrader;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 use schemars::JsonSchema;

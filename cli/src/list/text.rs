@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::presets::NOTHING;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 
 use super::{ListedCase, ListedRun, ListedSuite, Listing, SuiteResults};
 use crate::platform::output;

@@ -3,8 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::suggest::{did_you_mean, quoted};
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
+use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 
 use super::suite_request;
 use crate::platform::cli_error::{CliError, Result};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_loader::{Request, workspace_root};
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use super::suite_search;
 use crate::platform::cli_error::{CliError, Result};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use evalsuite_diagnostics::Diagnostic;
+use evalsuite_schema::diagnostics::Diagnostic;
 use gen_lsp_types::{CodeAction, CodeActionKind, TextEdit, Uri, WorkspaceEdit};
 
 use super::open_suite::Found;

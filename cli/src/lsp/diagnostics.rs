@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::Position;
+use evalsuite_schema::diagnostics::Position;
 use gen_lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, PublishDiagnosticsParams, Range,
 };

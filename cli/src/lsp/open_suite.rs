@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
-use evalsuite_diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 use evalsuite_discovery::SKILL_EVALS;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, load_targets};
 use evalsuite_schema::Case;
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 
 use crate::check;
 use crate::locate::includes::Include;
@@ -151,7 +151,7 @@ impl OpenSuite {
 
     /// A problem of no file is shown where the suite is included, else in the file of the suite.
     fn placed(&self, diagnostic: Diagnostic, is_denied: bool) -> Found {
-        let is_error = is_denied || diagnostic.severity() == evalsuite_diagnostics::Severity::Error;
+        let is_error = is_denied || diagnostic.severity() == evalsuite_schema::diagnostics::Severity::Error;
         let path = diagnostic.place.as_ref().map(|place| self.path_of(place));
         let (file, range) = match path {
             Some(path) if !path.is_dir() => (path, diagnostic.place.as_ref().and_then(|place| place.range)),

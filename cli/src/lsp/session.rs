@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 use gen_lsp_types::{
     ClientCapabilities, CodeActionKind, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, FileChangeType, InitializeParams,

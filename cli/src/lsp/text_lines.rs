@@ -79,7 +79,7 @@ impl<'t> Lines<'t> {
     }
 
     /// The byte at a position of the loader, whose columns count characters.
-    pub(super) fn loader_offset(&self, position: evalsuite_diagnostics::Position) -> usize {
+    pub(super) fn loader_offset(&self, position: evalsuite_schema::diagnostics::Position) -> usize {
         let (start, line) = self.line((position.line as usize).saturating_sub(1));
         let column = (position.column as usize).saturating_sub(1);
         start + line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset)
@@ -101,7 +101,7 @@ mod tests {
         let colon = text.find("é:").expect("the key") + "é".len();
         assert_eq!((utf8.position(colon), utf16.position(colon)), (at(1, 6), at(1, 3)));
         assert_eq!((utf8.offset(at(1, 6)), utf16.offset(at(1, 3))), (colon, colon));
-        assert_eq!(utf16.loader_offset(evalsuite_diagnostics::Position { line: 2, column: 3 }), colon);
+        assert_eq!(utf16.loader_offset(evalsuite_schema::diagnostics::Position { line: 2, column: 3 }), colon);
     }
 
     #[test]

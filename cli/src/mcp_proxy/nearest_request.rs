@@ -1,7 +1,7 @@
 //! What is recorded in place of a request: the nearest one of the same method and tool.
 
 use evalsuite::tooling::{RecordedExchange, same_json};
-use evalsuite_diagnostics::suggest::{did_you_mean_or_known, listed};
+use evalsuite_schema::diagnostics::suggest::{did_you_mean_or_known, listed};
 use evalsuite_schema::{Object, Value};
 
 use crate::platform::json_difference::each_difference;

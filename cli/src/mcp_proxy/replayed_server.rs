@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use evalsuite::tooling::{
     JsonRpc, McpRecording, RECORDING, RecordedExchange, RecordedServer, Sender, TraceEvent, TracedMessage, same_json,
 };
-use evalsuite_diagnostics::counted;
-use evalsuite_diagnostics::suggest::quoted;
+use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::suggest::quoted;
 use evalsuite_schema::json::{from_slice, json};
 use evalsuite_schema::{McpFaultKind, Object, Value};
 

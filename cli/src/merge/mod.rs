@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
 use clap::Args;
-use evalsuite_diagnostics::counted;
 use evalsuite_records::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
 use evalsuite_records::summary::summarize_run;
+use evalsuite_schema::diagnostics::counted;
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 use std::{env, io};
 
-use evalsuite_diagnostics::terminal;
+use evalsuite_schema::diagnostics::terminal;
 
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{stdout, without_reader};

@@ -5,10 +5,10 @@ use std::env;
 use std::io::{self, Write};
 use std::path::Path;
 
-use evalsuite_diagnostics::{Diagnostic, Position, counted, render};
 use evalsuite_discovery::workspace_around;
 use evalsuite_loader::source::{Files, Span, plain_text};
 use evalsuite_records::record::{ProbeRecord, Share};
+use evalsuite_schema::diagnostics::{Diagnostic, Position, counted, render};
 
 /// Most cases that are named for one reason.
 const SHOWN: usize = 5;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite::tooling::probe_loaded_suite;
-use evalsuite_diagnostics::{Code, Diagnostic};
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 use evalsuite_schema::{Case, Suite};
 
 /// Most cases that are probed: a change that concerns many is not one of their graders.

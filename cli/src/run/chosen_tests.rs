@@ -6,8 +6,8 @@ use std::path::Path;
 
 use evalsuite::Status;
 use evalsuite::tooling::{SuiteDescription, TestDescription};
-use evalsuite_diagnostics::suggest::did_you_mean;
 use evalsuite_report::newest_outcomes;
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use super::progress::TestKey;
 use super::suite_descriptions::names;

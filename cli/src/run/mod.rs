@@ -100,9 +100,9 @@ use std::process::{Command, ExitStatus};
 
 use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
-use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, RunData, RunDecision};
+use evalsuite_schema::diagnostics::{Diagnostics, render};
 use schemars::JsonSchema;
 use serde::Serialize;
 

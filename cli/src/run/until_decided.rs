@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use evalsuite::tooling::SuiteDescription;
-use evalsuite_diagnostics::counted;
 use evalsuite_records::digest::sha256_of;
 use evalsuite_records::file_replacement::replace_file;
 use evalsuite_records::record::DecisionRecord;
@@ -16,6 +15,7 @@ use evalsuite_report::{
     ChosenCase, DecisionOptions, DecisionVerdict, RunData, RunDecision, SuiteData, plan_decision, trials_of_baselines,
     usual_trials,
 };
+use evalsuite_schema::diagnostics::counted;
 
 use super::chosen_tests::SuiteTests;
 use super::progress::TestKey;

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, UserRecord, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
 use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::decimal::{shown, shown_against};
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_facts, add_indented, steps};

@@ -8,10 +8,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evalsuite_diagnostics::suggest;
 use evalsuite_records::run_directory::open_regular_file;
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::suggest;
 
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};

@@ -16,8 +16,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use evalsuite_diagnostics::render;
 use evalsuite_records::run_directory::OutputDirectory;
+use evalsuite_schema::diagnostics::render;
 
 use self::changes::FileWatcher;
 use self::event::Event;

@@ -14,8 +14,8 @@ use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{event, execute, queue, terminal};
-use evalsuite_diagnostics::render;
-use evalsuite_diagnostics::terminal::line as plain_line;
+use evalsuite_schema::diagnostics::render;
+use evalsuite_schema::diagnostics::terminal::line as plain_line;
 
 use super::state::WatchState;
 use super::verdicts::{LastResult, Verdict};

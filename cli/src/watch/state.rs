@@ -6,7 +6,7 @@ use std::process::Child;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 
 use super::changes::needs_build;
 use super::event::Event;

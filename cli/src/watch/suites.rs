@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
-use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity};
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session, Test};
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity};
 use evalsuite_schema::digest::sha256_of_data;
 use evalsuite_schema::{Case, Location, Value};
 

@@ -1,6 +1,6 @@
 //! The arguments of `include_eval_suite!`, as a binding.
 
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Token;
 use syn::ext::IdentExt;

@@ -7,7 +7,7 @@ mod problem;
 
 use std::collections::BTreeSet;
 
-use evalsuite_diagnostics::{Code, Diagnostic};
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 use evalsuite_schema::grader::BUILT_IN;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitStr};

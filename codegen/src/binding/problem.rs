@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_diagnostics::{Code, Diagnostic, Severity, render};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Severity, render};
 use proc_macro2::Span;
 use syn::LitStr;
 

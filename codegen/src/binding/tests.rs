@@ -81,7 +81,7 @@ fn a_grader_has_the_name_of_its_function() {
 
 #[test]
 fn of_many_errors_and_warnings_the_last_one_counts_the_rest() {
-    use evalsuite_diagnostics::{Code, Diagnostic};
+    use evalsuite_schema::diagnostics::{Code, Diagnostic};
     let problem = |code| Problem::diagnostic(Span::call_site(), Diagnostic::new(code, "wrong"));
     let limited =
         |problems| super::limited(problems, &literal("suites/a")).iter().map(Problem::text).collect::<Vec<String>>();
@@ -97,8 +97,8 @@ fn of_many_errors_and_warnings_the_last_one_counts_the_rest() {
 
 #[test]
 fn many_problems_of_one_code_do_not_hide_others() {
-    use evalsuite_diagnostics::{Code, Diagnostic};
     use evalsuite_schema::Location;
+    use evalsuite_schema::diagnostics::{Code, Diagnostic};
     let problem = |code, line| {
         let place = Location::new(format!("{}.yaml", line % 3), line, 1);
         Problem::diagnostic(Span::call_site(), Diagnostic::new(code, "wrong").at(place))

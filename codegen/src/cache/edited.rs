@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
 use evalsuite_schema::Case;
+use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 use evalsuite_schema::sorting::set;
 

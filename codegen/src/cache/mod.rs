@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use edited::Changes;
-use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{Loaded, Request};
+use evalsuite_schema::diagnostics::Diagnostic;
 use file_stamps::FileStamps;
 use stored_suite::{OwnFiles, SuiteKey, SuiteRecord};
 

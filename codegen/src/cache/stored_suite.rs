@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_diagnostics::Diagnostic;
 use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};
 
 use super::file_stamps::FileStamps;

@@ -6,9 +6,9 @@ pub(crate) mod references;
 use std::io;
 use std::path::Path;
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedTargets, Request};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 use references::{Need, Reference};

@@ -4,7 +4,7 @@
 //! But cargo has rustc print a JSON object per line to standard error, which the macro shares. What cargo reads there is shown, counted, stored
 //! and shown again for a build that is fresh, and language servers put it into the file of the suite.
 
-use evalsuite_diagnostics::render;
+use evalsuite_schema::diagnostics::render;
 use serde_json::{Value, json};
 
 use crate::binding::Problem;
@@ -75,7 +75,7 @@ fn denies_warnings(arguments: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_diagnostics::{Code, Diagnostic, Position, SourceRange};
+    use evalsuite_schema::diagnostics::{Code, Diagnostic, Position, SourceRange};
     use proc_macro2::Span;
 
     use super::*;

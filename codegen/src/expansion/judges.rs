@@ -1,7 +1,7 @@
 //! Registered judges against those that the suite's graders and the binding name.
 
-use evalsuite_diagnostics::{Code, Diagnostic, suggest};
 use evalsuite_loader::{LoadedTargets, load_targets};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, suggest};
 
 use super::{Context, targets};
 use crate::binding::{self, Binding, folded};

@@ -1,6 +1,6 @@
 //! The problems that the phases of an expansion report.
 
-use evalsuite_diagnostics::{Diagnostic, Severity, render};
+use evalsuite_schema::diagnostics::{Diagnostic, Severity, render};
 
 use super::Context;
 use crate::binding::{Binding, Problem};

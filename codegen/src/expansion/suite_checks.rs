@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use evalsuite_diagnostics::SourceRange;
 use evalsuite_loader::{load_targets, registered_graders};
 use evalsuite_schema::Location;
+use evalsuite_schema::diagnostics::SourceRange;
 
 use super::taken_suite::TakenSuite;
 use super::{Reports, judges, missing_agent, module_name, targets, users};

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::Code;
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{Loaded, LoadedSuite, registered_graders};
 use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Reports, SuiteCode, module_name, requires, suite_request};
 use crate::binding::Problem;

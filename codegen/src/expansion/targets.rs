@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange, suggest};
 use evalsuite_loader::{LoadedTargets, Request, find_targets_file, names};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange, suggest};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Provider, TargetEntry, TargetsFile};
 

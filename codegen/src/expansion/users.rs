@@ -1,8 +1,8 @@
 //! Simulated users: those that cases name against the registered ones.
 
-use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, SourceRange, suggest};
 use evalsuite_loader::{names, registered_graders};
 use evalsuite_schema::Location;
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, SourceRange, suggest};
 
 use crate::binding::{self, Binding, Problem, folded};
 use crate::suite_facts::SuiteFacts;

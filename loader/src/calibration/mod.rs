@@ -38,7 +38,7 @@ pub struct LoadedCalibration {
     /// The samples; `None` if one of the diagnostics is an error.
     pub calibration: Option<Calibration>,
     /// All problems, by position.
-    pub diagnostics: evalsuite_diagnostics::Diagnostics,
+    pub diagnostics: evalsuite_schema::diagnostics::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
 }

@@ -15,7 +15,7 @@ use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{GraderNotes, assertions};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// What surrounds a sample.
 pub(super) struct SampleContext<'a> {

@@ -50,7 +50,7 @@ fn read(calibration: &str, files: &[(&str, &str)]) -> Calibration {
 }
 
 fn lines(loaded: &Loaded) -> Vec<String> {
-    let line = |problem: &evalsuite_diagnostics::Diagnostic| {
+    let line = |problem: &evalsuite_schema::diagnostics::Diagnostic| {
         let place = problem.place.as_ref().expect("problems of files have a place");
         let start = place.start().unwrap_or(Position::START);
         let file = place.file.rsplit('/').next().unwrap_or_default();

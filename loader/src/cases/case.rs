@@ -277,7 +277,7 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         let help = if defaults.targets.is_empty() || are_many(d) {
             "list the targets in `execution.targets` of the suite".to_owned()
         } else {
-            evalsuite_diagnostics::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
+            evalsuite_schema::diagnostics::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
         };
         let message = format!("target `{name}` is not in `execution.targets` of the suite");
         d.report(Code::InvalidTarget, span, message, help);

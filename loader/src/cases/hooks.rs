@@ -12,7 +12,7 @@ use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{self, Fields, command, sealing};
 use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// The name of each hook, and whether it may reset the workspace.
 const NAMES: [(&str, bool); 4] =

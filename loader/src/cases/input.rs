@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, in_place_of};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";

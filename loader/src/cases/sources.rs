@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
+use evalsuite_schema::diagnostics::counted;
 
 use super::case::Defaults;
 use super::matrix;

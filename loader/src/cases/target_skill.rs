@@ -1,8 +1,8 @@
 //! `skill` of a target: what only its trials have in their workspace.
 
-use evalsuite_diagnostics::counted;
 use evalsuite_discovery::{SKILL_FILE, with_slashes};
 use evalsuite_schema::arm::{SKILL_DIRECTORIES, TargetSkill};
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Isolation, PathRef, Suite, WorkspaceCopy};
 
@@ -128,8 +128,9 @@ mod tests {
 
     fn messages(targets: &str, workspace: &str) -> Vec<String> {
         let (_package, loaded) = loaded_with(targets, workspace);
-        let shown =
-            |problem: &evalsuite_diagnostics::Diagnostic| format!("{} {}", problem.code.as_str(), problem.message);
+        let shown = |problem: &evalsuite_schema::diagnostics::Diagnostic| {
+            format!("{} {}", problem.code.as_str(), problem.message)
+        };
         loaded.diagnostics.iter().map(shown).collect()
     }
 

@@ -133,7 +133,7 @@ impl From<evalsuite_schema::Value> for Value {
 /// # Errors
 ///
 /// Every problem of the file, at least one of which is an error.
-pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     read_file(path, shown_from, Dialect::Suites)
 }
 
@@ -142,7 +142,7 @@ pub fn read(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagno
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_js_yaml(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+pub fn read_js_yaml(path: &Path, shown_from: &Path) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     read_file(path, shown_from, Dialect::JsYaml)
 }
 
@@ -151,7 +151,7 @@ pub fn read_js_yaml(path: &Path, shown_from: &Path) -> Result<Document, evalsuit
 /// # Errors
 ///
 /// Every problem of the text, at least one of which is an error.
-pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     parse_text(text, path, Dialect::Suites)
 }
 
@@ -160,7 +160,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics:
 /// # Errors
 ///
 /// As [`parse`].
-pub fn parse_js_yaml(text: &str, path: &Path) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+pub fn parse_js_yaml(text: &str, path: &Path) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     parse_text(text, path, Dialect::JsYaml)
 }
 
@@ -171,14 +171,22 @@ enum Dialect {
     JsYaml,
 }
 
-fn read_file(path: &Path, shown_from: &Path, dialect: Dialect) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+fn read_file(
+    path: &Path,
+    shown_from: &Path,
+    dialect: Dialect,
+) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     let files = Files::new(shown_from);
     let mut d = Diagnostics::new();
     let text = read::read_text(path, &files, &mut d);
     text.and_then(|(file, text)| parse_file(file, &text, path, dialect, &mut d)).ok_or_else(|| resolve(d, &files))
 }
 
-fn parse_text(text: &str, path: &Path, dialect: Dialect) -> Result<Document, evalsuite_diagnostics::Diagnostics> {
+fn parse_text(
+    text: &str,
+    path: &Path,
+    dialect: Dialect,
+) -> Result<Document, evalsuite_schema::diagnostics::Diagnostics> {
     let (files, mut d) = (Files::new(path.parent().unwrap_or(path)), Diagnostics::new());
     let file = files.add_text(path, text.into(), [0; 32]);
     parse_file(file, text, path, dialect, &mut d).ok_or_else(|| resolve(d, &files))

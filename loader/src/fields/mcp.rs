@@ -1,6 +1,6 @@
 //! `mcp` of a target: its servers, and what only holds for all of its keys together.
 
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::keys::{Keys, Parts, Status, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Mcp, McpServer};

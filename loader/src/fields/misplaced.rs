@@ -1,8 +1,8 @@
 //! Keys that are written above the object they belong to, such as `threshold` next to `execution`: where they belong, and the changes
 //! that move them there.
 
-use evalsuite_diagnostics::suggest;
 use evalsuite_schema::WrittenHooks;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::{Case, CaseExecution, ConversationKeys, Suite, SuiteExecution, Workspace};
 
 use super::wrong_type::indented_after_first;

@@ -25,7 +25,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::keys::{Key, Status, Table, Type};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 pub(crate) use wrong_type::{around, wrong_type};
 

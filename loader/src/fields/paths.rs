@@ -12,7 +12,7 @@ use crate::fields::{self, wrong_type};
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
-use evalsuite_diagnostics::{counted, suggest};
+use evalsuite_schema::diagnostics::{counted, suggest};
 
 pub(crate) use evalsuite_discovery::normalize;
 

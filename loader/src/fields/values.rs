@@ -8,7 +8,7 @@ use super::wrong_type::wrong_type;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Range, range};
 use crate::read::node::{Data, Entry, Node};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Text that is not blank, as written.
 pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {

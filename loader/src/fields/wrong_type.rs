@@ -58,7 +58,7 @@ pub(super) fn not_an_object<T>(node: &Node, object: &'static Table, d: &mut Diag
         }
         _ => {
             let keys: Vec<&str> = object.keys.iter().map(|key| key.name).collect();
-            let keys = evalsuite_diagnostics::suggest::quoted(&keys, "or");
+            let keys = evalsuite_schema::diagnostics::suggest::quoted(&keys, "or");
             (object.keys.len() <= LISTED).then(|| (format!("write a mapping with {keys}"), None))
         }
     };

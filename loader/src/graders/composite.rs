@@ -12,7 +12,7 @@ use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;

@@ -15,7 +15,7 @@ use crate::fields::settings;
 use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span, position_after};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
 const MOST_REPORTED: usize = 100;

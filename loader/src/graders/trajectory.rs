@@ -1,7 +1,7 @@
 //! Rules of `tool-trajectory`.
 
-use evalsuite_diagnostics::Severity;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Severity;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall};
 use evalsuite_schema::keys::{Keys, Written};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::suggest;
 use evalsuite_discovery::SuiteFile;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::{Layout, LayoutRules};
 
 use super::{ReadOutline, bare, cases, no_suite_file, skill, suite_json};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_diagnostics::suggest;
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
+use evalsuite_schema::diagnostics::suggest;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::paths;

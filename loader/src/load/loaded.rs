@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evalsuite_diagnostics::Diagnostics;
+use evalsuite_schema::diagnostics::Diagnostics;
 use evalsuite_schema::grader::{AnswerStep, AskedJudge};
 use evalsuite_schema::sorting::set;
 use evalsuite_schema::{Calibration, Case, Examples, Grader, GraderConfig, Hooks, Location, Requires, SealMode, Suite};

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use evalsuite_diagnostics::{Excerpt, Position, terminal};
+use evalsuite_schema::diagnostics::{Excerpt, Position, terminal};
 
 /// Lines with more characters are shown in part.
 const LONG: usize = 160;

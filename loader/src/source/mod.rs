@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use evalsuite_diagnostics::SourceRange;
 use evalsuite_schema::Location;
+use evalsuite_schema::diagnostics::SourceRange;
 use hmac_sha256::Hash;
 
-pub use evalsuite_diagnostics::Position;
+pub use evalsuite_schema::diagnostics::Position;
 pub use plain_file::plain_text;
 
 pub(crate) use line_index::LineIndex;

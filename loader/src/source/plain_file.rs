@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_diagnostics::{Code, Diagnostic};
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 
 use super::Span;
 

@@ -10,7 +10,7 @@ use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many, report_both};
 use crate::names;
 use crate::source::{Files, Span};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Maximum number of cases of one suite.
 pub(crate) const MAX_CASES: usize = 10_000;

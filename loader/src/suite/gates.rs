@@ -1,8 +1,8 @@
 //! `gates` of a suite: what its runs have to reach.
 
-use evalsuite_diagnostics::suggest;
 use evalsuite_schema::Target;
 use evalsuite_schema::arm::{REFERENCE_ARMS, WITH_SKILL};
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::gate::{Gate, SliceKey};
 
 use crate::diagnostic::{Code, Diagnostics};

@@ -28,7 +28,7 @@ pub(crate) fn find(tree: &Tree, scope: Scope<'_>, known: &Diagnostics) -> Diagno
 }
 
 /// The problems of a directory that a build script tracks: links that cargo should not follow.
-pub fn check_tracked_directory(directory: &Path, request: &Request) -> evalsuite_diagnostics::Diagnostics {
+pub fn check_tracked_directory(directory: &Path, request: &Request) -> evalsuite_schema::diagnostics::Diagnostics {
     let (files, mut d) = (Files::new(&request.workspace_root), Diagnostics::new());
     links(directory, &Tree::read(directory), request).iter().for_each(|link| report(link, &files, &mut d));
     resolve(d, &files)

@@ -19,7 +19,7 @@ use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, Span};
 use crate::{fields, read};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 use self::process::{command_line, placeholder_names, read_process, warn_of_answers};
 
@@ -49,7 +49,7 @@ pub struct LoadedTargets {
     /// The entries without errors; `None` if the file itself has one.
     pub targets: Option<TargetsFile>,
     /// The problems that belong to no entry, by position.
-    pub file_problems: evalsuite_diagnostics::Diagnostics,
+    pub file_problems: evalsuite_schema::diagnostics::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
     entries: Vec<ReadEntry>,
@@ -57,7 +57,10 @@ pub struct LoadedTargets {
 
 impl LoadedTargets {
     /// The problems of the file, and of the entries that the targets and judges `names` lead to. Other entries are never used.
-    pub fn problems_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> evalsuite_diagnostics::Diagnostics {
+    pub fn problems_of<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> evalsuite_schema::diagnostics::Diagnostics {
         let mut problems = self.file_problems.clone();
         for entry in self.reached(names) {
             problems.append(resolve(entry.problems.clone(), &self.files));

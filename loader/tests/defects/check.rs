@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path as FilePath;
 
-use evalsuite_diagnostics::Code;
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostics::Code;
 
 use crate::breaks::{Expected, Place};
 use crate::project::Project;

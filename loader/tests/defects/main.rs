@@ -12,7 +12,7 @@ mod tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use proptest::prelude::*;
 
 use crate::breaks::Break;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_diagnostics::Code;
 use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_schema::diagnostics::Code;
 use jsonschema::Validator;
 use serde_json::Value;
 

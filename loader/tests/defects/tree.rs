@@ -1,6 +1,6 @@
 //! Values of a file before it is written, with what the format says about each of them.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::keys::{Range, range};
 
 /// Indexes of entries and items that lead from the root of a file to a value.

@@ -9,10 +9,10 @@ mod values;
 use std::fs;
 use std::path::Path;
 
-use evalsuite_diagnostics::render;
-use evalsuite_diagnostics::render::Style;
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets};
 use evalsuite_schema::RepoSource;
+use evalsuite_schema::diagnostics::render;
+use evalsuite_schema::diagnostics::render::Style;
 use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 

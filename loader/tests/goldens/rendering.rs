@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evalsuite_diagnostics::render::{
+use evalsuite_loader::source::{FileId, Files, Position, Span};
+use evalsuite_schema::diagnostics::render::{
     Style, github, github_annotations, json, one_line, report, short, summary, text, text_without_severity,
 };
-use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, SourceRange};
-use evalsuite_loader::source::{FileId, Files, Position, Span};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, SourceRange};
 
 struct Fixture {
     files: Files,

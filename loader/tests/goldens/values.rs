@@ -1,6 +1,6 @@
 //! Values of single keys: `tests`, paths, choices and numbers.
 
-use evalsuite_diagnostics::Fix;
+use evalsuite_schema::diagnostics::Fix;
 
 use super::{Package, shows};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package, write_sparse};
 

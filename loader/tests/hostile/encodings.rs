@@ -1,6 +1,6 @@
 //! Bytes that are not text, and characters that should not be there.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
 

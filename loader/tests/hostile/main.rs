@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use evalsuite_diagnostics::{Code, Diagnostics, render};
 use evalsuite_loader::{Request, load};
 #[cfg(unix)]
 use evalsuite_loader::{find_targets_file, load_targets};
+use evalsuite_schema::diagnostics::{Code, Diagnostics, render};
 use tempfile::TempDir;
 
 /// Far more than any of these takes. What it tells is whether a load ends at all.

@@ -1,6 +1,6 @@
 //! Ids and paths with characters that do harm.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
 

@@ -1,6 +1,6 @@
 //! Regular expressions and globs that are hard to compile or to match.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::Package;
 

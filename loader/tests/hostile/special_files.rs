@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use evalsuite_diagnostics::Code;
 use evalsuite_needs::needs;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_diagnostics::Diagnostic;
+use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{EmptyProbe, Location, Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_diagnostics::{counted, terminal};
+use evalsuite_schema::diagnostics::{counted, terminal};
 
 use evalsuite_schema::sorting::sort_by;
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::{fmt, iter};
 
-use evalsuite_diagnostics::terminal;
+use evalsuite_schema::diagnostics::terminal;
 
 /// Shown in cells without a value.
 const NO_VALUE: &str = "–";

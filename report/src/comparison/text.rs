@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{PairRecord, Side};
 use evalsuite_schema::decimal::at_least;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_statistics::{shown_p, wilson_interval};
 
 use super::ChangeKind::{Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use evalsuite_diagnostics::Severity;
-use evalsuite_diagnostics::workflow_command::{command, commands};
 use evalsuite_records::record::{ReasonCode, Status};
+use evalsuite_schema::diagnostics::Severity;
+use evalsuite_schema::diagnostics::workflow_command::{command, commands};
 
 use super::markdown::flakiness;
 use super::{Destination, Format};

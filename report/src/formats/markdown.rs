@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evalsuite_diagnostics::counted;
-use evalsuite_diagnostics::terminal::{self, printable};
 use evalsuite_records::record::Status;
 use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
+use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::terminal::{self, printable};
 use evalsuite_statistics::mean;
 
 use super::{Destination, Format};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
 use evalsuite_schema::decimal::at_most;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey, WITH_SKILL};
 
 use super::measure::Measured;

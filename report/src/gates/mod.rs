@@ -9,8 +9,8 @@ mod suite_gates;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_schema::decimal::{at_least, at_most, shown_from};
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::gate::Measure;
 use serde::Serialize;
 

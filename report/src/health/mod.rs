@@ -8,9 +8,9 @@ mod text;
 use std::io;
 use std::path::Path;
 
-use evalsuite_diagnostics::Code;
 use evalsuite_records::record::{ProbeRates, ProbeRecord, SuiteId};
 use evalsuite_records::run_directory::OutputDirectory;
+use evalsuite_schema::diagnostics::Code;
 use serde::Serialize;
 
 use self::observed::Observed;

@@ -2,8 +2,8 @@
 
 use std::{fmt, iter};
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::summary::TextTable;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_statistics::shown_p;
 
 use super::{CaseHealth, GraderFinding, Health, JudgeHealth, ProbedSuite, SuiteHealth, UndecidedGrader};

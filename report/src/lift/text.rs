@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use evalsuite_diagnostics::{counted, terminal};
 use evalsuite_records::summary::TextTable;
+use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_statistics::shown_p;
 
 use super::{ArmTotals, Lift, LiftedMeasure, RunLifts, SettledExpectation};

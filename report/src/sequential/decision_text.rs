@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 
 use super::decision::{DecisionVerdict, RunDecision, SuiteDecision};
 

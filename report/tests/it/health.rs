@@ -1,12 +1,12 @@
 //! The health of suites over several runs.
 
-use evalsuite_diagnostics::{Code, Diagnostic, Location};
 use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, ProbeRecord,
     ProbedCase, SampleRecord, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
 use evalsuite_schema::SuiteKind;
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Location};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite and commit, whose cases have as many trials passed of so many, without graders.

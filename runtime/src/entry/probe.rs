@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::Diagnostic;
 use evalsuite_records::probe::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
+use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};
 
 use crate::entry::run_error::{RunError, RunErrorKind};

@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use evalsuite_diagnostics::suggest::listed;
 use evalsuite_records::record::Usage;
 use evalsuite_schema::ToolCall;
+use evalsuite_schema::diagnostics::suggest::listed;
 
 use crate::model::evidence::Evidence;
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::decimal::{at_most, shown_beside};
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::json::step_of_key;
 use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};

@@ -6,8 +6,8 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite_diagnostics::Diagnostic;
 use evalsuite_schema::TargetsFile;
+use evalsuite_schema::diagnostics::Diagnostic;
 
 use crate::model::callable::{AsyncFunction, Callable, Implements, LocalError, PlainFunction, SendError, block_on};
 use crate::model::outcome::{AgentError, BoxError, Outcome};

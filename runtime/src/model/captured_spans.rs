@@ -1,8 +1,8 @@
 //! Data of an agent's call that was captured from its spans.
 
-use evalsuite_diagnostics::counted;
-use evalsuite_diagnostics::suggest::listed;
 use evalsuite_records::record::Usage;
+use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::suggest::listed;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Message, Value};
 

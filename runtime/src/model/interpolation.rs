@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::json::{FromJson, from_value, to_value};
 use evalsuite_schema::placeholder::Syntax;

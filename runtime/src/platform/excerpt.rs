@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use evalsuite_diagnostics::terminal::is_unprintable;
+use evalsuite_schema::diagnostics::terminal::is_unprintable;
 use evalsuite_schema::json::writer::is_plain;
 pub(crate) use evalsuite_schema::white_space::trim;
 

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use evalsuite_diagnostics::terminal;
+use evalsuite_schema::diagnostics::terminal;
 
 use crate::platform::redaction::without_secrets;
 

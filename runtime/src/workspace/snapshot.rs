@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, io};
 
-use evalsuite_diagnostics::counted;
 use evalsuite_discovery::with_slashes;
+use evalsuite_schema::diagnostics::counted;
 
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Position, Severity, SourceRange};
+use crate::diagnostics::{Code, Position, Severity, SourceRange};
 
 /// One problem with a suite.
 ///
@@ -10,8 +10,8 @@ use crate::{Code, Position, Severity, SourceRange};
 /// open, and turns them into [`SourceRange`]s at the end of a load.
 ///
 /// ```
-/// use evalsuite_diagnostics::Location;
-/// use evalsuite_diagnostics::{Code, Diagnostic};
+/// use crate::diagnostics::Location;
+/// use crate::diagnostics::{Code, Diagnostic};
 ///
 /// let diagnostic = Diagnostic::new(Code::UnknownKey, "unknown key `asserts` in a case")
 ///     .at(Location::new("suites/shop/cases/refund/case.yaml", 4, 1))

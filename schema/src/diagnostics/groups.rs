@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::counted;
-use crate::{Code, Diagnostic, Diagnostics, Related, SourceRange};
+use crate::diagnostics::counted;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Related, SourceRange};
 
 /// What is said about the places of a group after the first one.
 const ALSO_HERE: &str = "also here";
@@ -80,7 +80,7 @@ pub fn notes<'r>(related: impl IntoIterator<Item = &'r Related>) -> Vec<String> 
     let (shown, rest) = related.split_at(related.len().min(SHOWN));
     let mut notes: Vec<String> = shown
         .iter()
-        .map(|related| format!("{}: {}", related.place, crate::terminal::short_line(&related.message)))
+        .map(|related| format!("{}: {}", related.place, crate::diagnostics::terminal::short_line(&related.message)))
         .collect();
     if !rest.is_empty() {
         let files: BTreeSet<&str> = rest.iter().map(|related| related.place.file.as_str()).collect();
@@ -92,7 +92,7 @@ pub fn notes<'r>(related: impl IntoIterator<Item = &'r Related>) -> Vec<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Location;
+    use crate::diagnostics::Location;
 
     fn unknown_key(file: &str, line: u32) -> Diagnostic {
         Diagnostic::new(Code::UnknownKey, "unknown key `asserts`").at(Location::new(file, line, 1)).help("delete it")

@@ -1,6 +1,6 @@
 //! A list of diagnostics: checking continues after an error, so that one run shows all of them.
 
-use crate::{Code, Diagnostic, Severity, SourceRange};
+use crate::diagnostics::{Code, Diagnostic, Severity, SourceRange};
 
 /// The problems that were found, in the order in which they were found or sorted: at most [`Diagnostics::MAX_ERRORS`] errors and
 /// [`Diagnostics::MAX_WARNINGS`] warnings. More are only counted.

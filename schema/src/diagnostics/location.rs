@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// A place in a suite's file.
 ///
 /// ```
-/// use evalsuite_diagnostics::Location;
+/// use crate::diagnostics::Location;
 ///
 /// let grader = Location::new("suites/shop/cases/refund.yaml", 9, 5);
 /// assert_eq!(grader.to_string(), "suites/shop/cases/refund.yaml:9:5");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 // By this name the writer of canonical JSON knows what it leaves out.
-#[serde(rename(serialize = "$evalsuite_diagnostics::private::Location"))]
+#[serde(rename(serialize = "$evalsuite_schema::diagnostics::private::Location"))]
 #[non_exhaustive]
 pub struct Location {
     /// Path relative to the Cargo workspace root, with `/` separators.
@@ -28,7 +28,7 @@ pub struct Location {
 impl Location {
     /// The name under which it is serialized.
     #[doc(hidden)]
-    pub const SERIALIZED: &str = "$evalsuite_diagnostics::private::Location";
+    pub const SERIALIZED: &str = "$evalsuite_schema::diagnostics::private::Location";
 
     /// A place at a line and column, both counted from 1.
     pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {

@@ -1,10 +1,6 @@
-//! Problems with the suites of [evalsuite](https://docs.rs/evalsuite) as data: what is wrong, where, and what to do about it; and how
-//! people and programs read them.
+//! Problems with suites as data: what is wrong, where, and what to do about it; and how people and programs read them.
 //!
 //! [`Display`](std::fmt::Display) prints a [`Diagnostic`] without source lines; `render` prints it with them, and in the other formats.
-//!
-//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
-//! stable API.
 
 mod code;
 mod counted;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::terminal;
-use crate::{Diagnostic, notes};
+use crate::diagnostics::terminal;
+use crate::diagnostics::{Diagnostic, notes};
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Workflow commands of GitHub Actions, which show problems at lines of files.
 
-use crate::terminal::printable;
-use crate::{Location, Severity};
+use crate::diagnostics::terminal::printable;
+use crate::diagnostics::{Location, Severity};
 
 /// Most commands of one kind that are printed by themselves: GitHub shows ten of a step, and drops the others without a word.
 const SHOWN: usize = 9;
@@ -9,9 +9,9 @@ const SHOWN: usize = 9;
 /// One command: `::error file=FILE,line=LINE,col=COLUMN,title=TITLE::MESSAGE`.
 ///
 /// ```
-/// use evalsuite_diagnostics::Location;
-/// use evalsuite_diagnostics::Severity;
-/// use evalsuite_diagnostics::workflow_command::command;
+/// use crate::diagnostics::Location;
+/// use crate::diagnostics::Severity;
+/// use crate::diagnostics::workflow_command::command;
 ///
 /// let location = Location::new("cases/refund/case.yaml", 4, 1);
 /// assert_eq!(

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Gate, Measure, Operator, SliceKey, WITH_SKILL};
-use evalsuite_diagnostics::suggest::{did_you_mean, listed};
+use crate::diagnostics::suggest::{did_you_mean, listed};
 
 /// Why a text is not a gate. It shows the text with the place marked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Keys that graders share, and the objects around graders.
 
+use crate::diagnostics::Code;
 use evalsuite_derive::Keys;
-use evalsuite_diagnostics::Code;
 
 use super::answer_step::{ObjectStep, StepWord};
 use crate::Examples;

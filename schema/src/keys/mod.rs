@@ -3,7 +3,7 @@
 mod parts;
 pub mod range;
 
-use evalsuite_diagnostics::Code;
+use crate::diagnostics::Code;
 
 pub(crate) use parts::made;
 pub use parts::{FromWritten, Parts, Written};

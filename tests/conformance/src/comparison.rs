@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_diagnostics::{Code, Diagnostic, Severity};
 use evalsuite_loader::{Loaded, LoadedCase, LoadedSuite, Request, load};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Severity};
 use evalsuite_schema::json::{Value, json};
 
 use crate::complaint::{Complaint, Effect};

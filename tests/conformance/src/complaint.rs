@@ -1,8 +1,8 @@
 //! Complaints of the reference, and the diagnostics of ours that correspond to them.
 
-use evalsuite_diagnostics::Code::*;
-use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code::*;
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 
 use crate::record::Record;
 

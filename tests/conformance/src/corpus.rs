@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::Diagnostics;
 use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load_targets};
+use evalsuite_schema::diagnostics::Diagnostics;
 use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 

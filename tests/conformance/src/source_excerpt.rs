@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Diagnostic, Position, SourceRange};
 use evalsuite_loader::source::Files;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::{Diagnostic, Position, SourceRange};
 
 /// The text that a diagnostic points at.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use evalsuite_conformance::corpus::{CorpusSuite, LoadedCorpusSuite, Surroundings
 use evalsuite_conformance::schemas::Schemas;
 use evalsuite_conformance::test_data::Corpus;
 use evalsuite_conformance::{corpus, documented_rules};
-use evalsuite_diagnostics::Severity;
 use evalsuite_loader::Loaded;
+use evalsuite_schema::diagnostics::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The section of docs/compatibility.md that lists what is wrong with which suite.

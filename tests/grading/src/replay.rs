@@ -7,8 +7,8 @@ use evalsuite::__private::CompiledJson;
 use evalsuite::record::{CaseRecord, TrialRecord};
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Judge, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
-use evalsuite_diagnostics::{Code, Severity};
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostics::{Code, Severity};
 
 use crate::stub_judge::StubJudge;
 

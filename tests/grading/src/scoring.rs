@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::json::{Object, Value, json};
 
 use crate::graders::RecordCheck;

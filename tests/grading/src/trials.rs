@@ -6,7 +6,7 @@
 use evalsuite::record::Status;
 use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::json::{Value, json};
 
 use crate::graders::RecordCheck;

@@ -20,7 +20,6 @@ pub use crate::throwaway::workspace as workspace_root;
 /// Folders of the published crates.
 pub const PRODUCT_FOLDERS: &[&str] = &[
     "derive",
-    "diagnostics",
     "schema",
     "discovery",
     "loader",

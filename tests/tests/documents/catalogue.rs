@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 /// The catalogue, from the root of the repository.
 pub(crate) const PATH: &str = "docs/reference/diagnostics.md";

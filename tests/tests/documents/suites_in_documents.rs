@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_diagnostics::render::{Style, text};
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostics::render::{Style, text};
 
 /// What the loader says of the eval files of a document, warnings included, and how many there are.
 pub(crate) fn problems(document: &str) -> (usize, Vec<String>) {

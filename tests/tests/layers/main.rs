@@ -21,8 +21,8 @@ struct FloorPlan {
 }
 
 const FLOOR_PLANS: &[FloorPlan] = &[
-    FloorPlan { folder: "diagnostics/src", order: DIAGNOSTICS },
     FloorPlan { folder: "schema/src", order: SCHEMA },
+    FloorPlan { folder: "schema/src/diagnostics", order: DIAGNOSTICS },
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
@@ -51,24 +51,9 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
 
-/// From places and codes to problems, then how they are shown.
-const DIAGNOSTICS: &[&str] = &[
-    "counted",
-    "terminal",
-    "suggest",
-    "location",
-    "source_range",
-    "code",
-    "diagnostic",
-    "list",
-    "groups",
-    "text",
-    "workflow_command",
-    "render",
-];
-
-/// From values and their keys to cases and suites, then the other files.
+/// From problems, values and their keys to cases and suites, then the other files.
 const SCHEMA: &[&str] = &[
+    "diagnostics",
     "decimal",
     "defaults",
     "sorting",
@@ -104,6 +89,22 @@ const SCHEMA: &[&str] = &[
     "wildcard",
     "targets_file",
     "digest",
+];
+
+/// From places and codes to problems, then how they are shown.
+const DIAGNOSTICS: &[&str] = &[
+    "counted",
+    "terminal",
+    "suggest",
+    "location",
+    "source_range",
+    "code",
+    "diagnostic",
+    "list",
+    "groups",
+    "text",
+    "workflow_command",
+    "render",
 ];
 
 const LOADER: &[&str] = &[

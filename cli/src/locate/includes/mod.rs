@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use evalsuite_codegen::binding::Binding;
 use evalsuite_codegen::expansion::Context;
 use evalsuite_codegen::{cargo_environment, skill_bindings};
-use evalsuite_diagnostics::Diagnostics;
 use evalsuite_loader::source::plain_text;
 use evalsuite_loader::{Request, check_tracked_directory};
+use evalsuite_schema::diagnostics::Diagnostics;
 use walkdir::{DirEntry, WalkDir};
 
 use self::calls::Call;

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evalsuite::tooling::{MODEL_CALLS, MODEL_CALLS_FILE, ModelCallServer, SuiteDescription, variable};
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::ModelCalls as CallsMode;
+use evalsuite_schema::diagnostics::counted;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use walkdir::WalkDir;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use evalsuite::tooling::{BeginTrial, EndedCalls, Placeholders};
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 
 use super::difference::RequestDifference;
 use super::ignored_parts::IgnoredParts;

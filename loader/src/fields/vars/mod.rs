@@ -5,7 +5,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::placeholder::{OPEN_BRACES, Placeholder, Syntax};
 
 use crate::diagnostic::{Code, Diagnostics, are_many};

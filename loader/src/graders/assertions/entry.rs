@@ -10,7 +10,7 @@ use crate::graders::{GraderContext, GraderNotes, Replacement, examples, transfor
 use crate::keys::{RUBRIC, RUST_GRADER, range};
 use crate::read::node::{Entry, Node};
 use crate::{fields, graders};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];

@@ -6,7 +6,7 @@ use evalsuite_schema::{Content, Message, Value};
 
 use super::{CaseFacts, ParsedGrader};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// The document that fields are compared with, as far as it is known while compiling.
 pub(super) enum Reference {

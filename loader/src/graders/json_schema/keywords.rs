@@ -6,7 +6,7 @@ use crate::fields;
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 
 /// A version of JSON Schema; later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

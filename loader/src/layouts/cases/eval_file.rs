@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use evalsuite_diagnostics::suggest;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Layout, Suite};
 

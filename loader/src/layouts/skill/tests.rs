@@ -1,6 +1,6 @@
 //! Skills with their evals, and the problems reported in them.
 
-use evalsuite_diagnostics::Diagnostic;
+use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::json::{Value, from_str};
 use evalsuite_schema::keys::Keys as _;

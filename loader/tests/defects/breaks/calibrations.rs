@@ -1,6 +1,6 @@
 //! What people say about answers.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use crate::generate::asks;

@@ -1,6 +1,6 @@
 //! Ids, dependencies, and what a case needs to be one.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, number, text};
 use crate::project::Layout;

@@ -1,6 +1,6 @@
 //! Files that are not what they seem: encoding, syntax, size.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, list, number, text};
 use crate::project::File;

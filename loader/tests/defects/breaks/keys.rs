@@ -1,6 +1,6 @@
 //! Keys that are unknown, missing, given twice, old or merged.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, number, text};
 use crate::render::{Part, Syntax};

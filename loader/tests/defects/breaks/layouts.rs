@@ -1,6 +1,6 @@
 //! Entry paths, directories and where cases come from.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, list, map, number, text};
 use crate::project::{File, Layout, Project};

@@ -1,6 +1,6 @@
 //! `input`, `expected_output` and conversations.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use crate::project::File;

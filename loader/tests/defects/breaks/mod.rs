@@ -13,7 +13,7 @@ mod workspaces;
 
 use std::rc::Rc;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use crate::project::{Layout, Project};
 use crate::render::{Part, Syntax};

@@ -1,6 +1,6 @@
 //! Settings of suites and of cases outside of their graders.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, join, number, text};
 use crate::project::Layout;

@@ -1,6 +1,6 @@
 //! Values of a wrong type, out of range, or not among the choices.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Site, join, list, map, number, text};
 use crate::render::{Part, Syntax};

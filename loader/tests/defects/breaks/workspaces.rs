@@ -1,6 +1,6 @@
 //! Workspaces, repos and hooks.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use crate::project::File;

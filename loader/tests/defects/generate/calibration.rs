@@ -1,6 +1,6 @@
 //! `calibration.yaml`: what people say about answers, of the suite's cases and of others.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::Generator;
 use crate::project::Layout;

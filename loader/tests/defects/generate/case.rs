@@ -1,6 +1,6 @@
 //! A case of the cases, combined and bare layouts.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Case, SimulatedUser};
 

@@ -1,6 +1,6 @@
 //! Criteria of judge graders.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::Generator;
 use crate::tree::{Node, Rule, any_text, boolean, choice, entry, keys, list, name, number, open, text};

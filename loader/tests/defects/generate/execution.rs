@@ -1,6 +1,6 @@
 //! `execution` and `requires`.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CommonExecution, SuiteExecution, Trials};
 

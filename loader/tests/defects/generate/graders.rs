@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::grader::{ResultSource, TABLES};
 
 use super::Generator;

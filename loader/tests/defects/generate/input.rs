@@ -23,7 +23,7 @@ impl Generator {
         let mut node = keys("a message").tag("message").put("role", any_text(role).literal().tag("role"));
         if role == "tool" {
             let call = keys("a tool call")
-                .need(evalsuite_diagnostics::Code::MissingKey, "tool", text("search"))
+                .need(evalsuite_schema::diagnostics::Code::MissingKey, "tool", text("search"))
                 .put("input", self.free())
                 .put("output", self.free())
                 .put("id", any_text("call_1").rule(Rule::String));

@@ -1,6 +1,6 @@
 //! Which files a layout has.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::Generator;
 use crate::project::{File, Layout};

@@ -1,6 +1,6 @@
 //! What sealed commands may use.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::{Network, SealMode};
 
 use super::Generator;

@@ -1,7 +1,7 @@
 //! `suite.json` and task files.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Task;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::keys::Keys;
 
 use super::Generator;

@@ -1,6 +1,6 @@
 //! Workspaces, repos and hooks.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{ShortRepo, WrittenHook};
 

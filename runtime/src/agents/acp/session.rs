@@ -296,7 +296,7 @@ fn shown_methods(methods: &[String]) -> String {
         [] => "it offers no method".to_owned(),
         some => format!(
             "it offers {}",
-            evalsuite_diagnostics::suggest::quoted(&some.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+            evalsuite_schema::diagnostics::suggest::quoted(&some.iter().map(String::as_str).collect::<Vec<_>>(), "and")
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Code, Diagnostic};
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{AcpTarget, CliTarget, Location, Provider, TargetEntry};
 

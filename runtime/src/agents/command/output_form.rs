@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use evalsuite_diagnostics::suggest::{listed, quoted};
+use evalsuite_schema::diagnostics::suggest::{listed, quoted};
 use evalsuite_schema::json::Reader;
 use evalsuite_schema::{Object, OutputForm, Value};
 use serde::de::{Deserializer, MapAccess, Visitor};

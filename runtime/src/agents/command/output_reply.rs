@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_diagnostics::suggest::nearest;
 use evalsuite_records::record::{Note, Usage};
+use evalsuite_schema::diagnostics::suggest::nearest;
 use evalsuite_schema::{Message, Object, Value};
 
 use crate::agents::command::invalid_output::{text, value, wrong_type};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_diagnostics::{Code, Diagnostic, Diagnostics, render};
 use evalsuite_loader::{Request, find_targets_file, load_targets};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, render};
 
 use crate::model::agent::{Targets, UnusableTarget};
 use crate::model::suite_location::SuiteLocation;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_diagnostics::counted;
 use evalsuite_records::record::Note;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::counted;
 
 use crate::agents::mcp::recorded_servers::recorded_servers;
 use crate::agents::mcp::traced_calls::TracedServer;

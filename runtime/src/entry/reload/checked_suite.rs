@@ -1,8 +1,8 @@
 //! A suite that was loaded again, checked against the program as the macro checks it.
 
-use evalsuite_diagnostics::{Diagnostic, Diagnostics, Severity, render};
 use evalsuite_loader::{Loaded, LoadedPart, LoadedSuite, Part, Request, registered_graders};
 use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity, render};
 
 use super::ReloadError;
 use crate::model::evals::Evals;

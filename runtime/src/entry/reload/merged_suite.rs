@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use evalsuite_diagnostics::{Diagnostics, render};
 use evalsuite_loader::{LoadedCase, LoadedSuite};
+use evalsuite_schema::diagnostics::{Diagnostics, render};
 use evalsuite_schema::{Location, Value};
 
 use crate::model::compiled_json::CompiledJson;

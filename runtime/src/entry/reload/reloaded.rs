@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use evalsuite_diagnostics::render;
 use evalsuite_loader::{Part, SuiteFiles, suite_digest};
+use evalsuite_schema::diagnostics::render;
 use evalsuite_schema::digest::parse_hexadecimal;
 
 use super::checked_suite::{CheckedPart, CheckedSuite};

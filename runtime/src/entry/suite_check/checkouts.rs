@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use evalsuite_diagnostics::counted;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
 

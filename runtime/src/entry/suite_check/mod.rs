@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use evalsuite_diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::{Case, Suite};
 
 use crate::model::evals::Evals;

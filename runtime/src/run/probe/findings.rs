@@ -1,7 +1,7 @@
 //! Findings: what the results of a probe say about a case and its graders.
 
-use evalsuite_diagnostics::{Code, Diagnostic, counted};
 use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
 use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Location};
 
 use crate::run::probe::advice::{Passing, advice, shown};
@@ -108,7 +108,7 @@ fn reference_fails(case: &Case, probed: &ProbedCase) -> Option<Diagnostic> {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    evalsuite_diagnostics::terminal::shortened(line).into_owned()
+    evalsuite_schema::diagnostics::terminal::shortened(line).into_owned()
 }
 
 /// The graders that fail the reference and that a reference can satisfy: those that only look at the answer and the calls.

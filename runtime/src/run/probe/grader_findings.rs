@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_diagnostics::{Code, Diagnostic, counted};
 use evalsuite_records::record::ProbedCase;
+use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
 use evalsuite_schema::{Case, EmptyProbe, Location};
 
 use crate::run::probe::advice::{Passing, advice, shown};

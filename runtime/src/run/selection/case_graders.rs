@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evalsuite_diagnostics::{Code, Diagnostic};
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
 use crate::grade;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_diagnostics::suggest;
 use evalsuite_schema::Suite;
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::sorting::set;
 
 use crate::agents::command::cli_agent::CliAgent;

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Code, Position};
 use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
+use evalsuite_schema::diagnostics::{Code, Position};
 use evalsuite_schema::{Case, Input, Location};
 
 use crate::agents::acp::AcpSession;

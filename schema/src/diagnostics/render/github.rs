@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use crate::Location;
-use crate::workflow_command::{command, commands};
-use crate::{Diagnostic, Diagnostics, Severity, notes};
+use crate::diagnostics::Location;
+use crate::diagnostics::workflow_command::{command, commands};
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity, notes};
 
 /// Problems as annotations, one per line: errors before warnings, those with many places first; at most nine of each kind, and one that
 /// says how many more there are.

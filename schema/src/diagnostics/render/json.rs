@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-use crate::{Diagnostic, SourceRange};
+use crate::diagnostics::{Diagnostic, SourceRange};
 
 /// A problem for programs: `code`, `name`, `severity`, `message`, `file`, `line`, `column`, `end_line`, `end_column`, `help`
 /// and `related`, a list of `file`, `line`, `column` and `message`.

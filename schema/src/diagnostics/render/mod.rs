@@ -6,7 +6,7 @@ mod one_line;
 mod sarif;
 mod text;
 
-use crate::{Diagnostics, Severity, counted};
+use crate::diagnostics::{Diagnostics, Severity, counted};
 
 pub use github::{github, github_annotations};
 pub use json::{JsonDiagnostic, json};

@@ -1,6 +1,6 @@
 //! A diagnostic in one line, as compilers print theirs, or with its name.
 
-use crate::{Diagnostic, Position};
+use crate::diagnostics::{Diagnostic, Position};
 
 /// A problem in one line for editors and problem matchers: `FILE:LINE:COLUMN: error[E019]: MESSAGE (help: HELP)`.
 ///

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::Json;
-use crate::{Code, Diagnostic, Diagnostics, Position, SourceRange};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Position, SourceRange};
 
 /// GitHub refuses longer descriptions, in characters.
 const LONGEST: usize = 1024;

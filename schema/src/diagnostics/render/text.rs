@@ -1,7 +1,7 @@
 //! A diagnostic as text with source lines, as rustc shows its own.
 
-use crate::terminal;
-use crate::{Diagnostic, Excerpt, Severity, SourceRange, notes};
+use crate::diagnostics::terminal;
+use crate::diagnostics::{Diagnostic, Excerpt, Severity, SourceRange, notes};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 
 use super::Style;

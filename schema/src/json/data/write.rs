@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use evalsuite_diagnostics::{Diagnostic, Location};
+use crate::diagnostics::{Diagnostic, Location};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Result;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evalsuite_diagnostics::Location;
+use crate::diagnostics::Location;
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,

@@ -130,7 +130,7 @@ fn a_struct_with_the_name_of_a_place_is_written() {
 fn a_plain_text_has_nothing_that_is_escaped_or_cannot_be_seen() {
     for character in '\0'..=char::MAX {
         let text = format!("a{character}b");
-        let is_visible = !evalsuite_diagnostics::terminal::is_unprintable(character);
+        let is_visible = !crate::diagnostics::terminal::is_unprintable(character);
         let is_same_in_json = serde_json::to_string(&text).unwrap().len() == text.len() + 2;
         assert!(!is_plain(&text) || is_visible && is_same_in_json, "{character:?}");
     }

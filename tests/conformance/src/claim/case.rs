@@ -1,7 +1,7 @@
 //! Cases: ids, input, messages, reference answers, conversations, dependencies.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{Claim, ensure, lacks};

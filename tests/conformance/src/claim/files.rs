@@ -1,7 +1,7 @@
 //! Files that cannot be read: E001 to E009.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 use serde::Deserialize as _;
 
 use super::{Claim, ensure};

@@ -1,7 +1,7 @@
 //! Settings of graders, workspaces and targets.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Claim, ensure, format_tables, lacks};
 

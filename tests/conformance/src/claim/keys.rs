@@ -1,7 +1,7 @@
 //! Keys: unknown, missing, deprecated, conflicting, without effect.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Claim, ensure, format_tables, lacks};
 

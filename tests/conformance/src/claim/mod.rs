@@ -15,9 +15,9 @@ mod values;
 
 use std::path::Path;
 
-use evalsuite_diagnostics::{Code, Diagnostic};
 use evalsuite_loader::source::Files;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::{Code, Diagnostic};
 
 use crate::record::Record;
 use crate::source_excerpt::SourceExcerpt;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Claim, ensure};
 

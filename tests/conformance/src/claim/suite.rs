@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Claim, ensure, lacks, paths};
 use crate::source_excerpt;

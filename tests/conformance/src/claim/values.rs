@@ -1,7 +1,7 @@
 //! Values: wrong type, blank, not a valid choice, out of range.
 
-use evalsuite_diagnostics::Code;
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::Code;
 
 use super::{Claim, ensure, format_tables};
 use crate::source_excerpt::kind;

@@ -1,6 +1,6 @@
 //! Graders in graders.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::super::{Breaks, join, list, map, text};
 use crate::render::Part;

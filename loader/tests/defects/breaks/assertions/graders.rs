@@ -1,6 +1,6 @@
 //! Common settings of graders, and those of the built-in types.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::super::{Breaks, Site, join, list, map, number, text};
 use crate::render::{Part, Syntax};

@@ -1,6 +1,6 @@
 //! Templates.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::super::{Breaks, Expected, Place, join, list, map, number, text};
 use crate::project::File;

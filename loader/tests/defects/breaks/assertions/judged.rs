@@ -1,6 +1,6 @@
 //! What a model is asked.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use super::graders::set;

@@ -1,6 +1,6 @@
 //! The schema of a `json-schema`, checked like the files of the suite.
 
-use evalsuite_diagnostics::Code;
+use evalsuite_schema::diagnostics::Code;
 
 use super::super::{Breaks, Expected, Place};
 use crate::generate::SCHEMA;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_diagnostics::render;
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostics::render;
 use evalsuite_tests::large_suites::LARGE_SUITES;
 
 use super::{Input, Target};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_diagnostics::render;
 use evalsuite_loader::{Request, keys, load};
+use evalsuite_schema::diagnostics::render;
 
 use super::{Input, Target};
 use crate::fuzz::corpus::{self, Seed};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_diagnostics::render;
 use evalsuite_loader::{Request, load_targets};
+use evalsuite_schema::diagnostics::render;
 
 use super::suites::words;
 use super::{Input, Target};

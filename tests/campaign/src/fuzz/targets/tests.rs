@@ -1,7 +1,7 @@
 //! The corpus is accepted: otherwise mutations would not get beyond the first check.
 
-use evalsuite_diagnostics::render;
 use evalsuite_loader::{Request, load, load_targets};
+use evalsuite_schema::diagnostics::render;
 
 use super::*;
 use crate::fuzz::corpus;
