@@ -39,6 +39,23 @@ fn the_list_of_published_crates_is_complete() {
     assert_eq!(names, BTreeSet::from(PUBLISHED), "every other crate says `publish = false`");
 }
 
+/// Those of `evalsuite` that users ask for.
+#[test]
+fn the_dynamic_library_has_the_same_features() {
+    let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
+    let metadata: Value =
+        evalsuite_schema::json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    let features = |name: &str| -> BTreeSet<String> {
+        let packages = metadata["packages"].as_array().expect("a list of packages");
+        let package = packages.iter().find(|package| package["name"] == *name).expect("a package of this name");
+        package["features"].as_object().expect("features").iter().map(|(feature, _)| feature.to_string()).collect()
+    };
+    let mut of_users = features("evalsuite");
+    // Parts of `grader-tests`, and of the command line.
+    of_users.retain(|feature| !["calibration", "tooling"].contains(&feature.as_str()));
+    assert_eq!(features("evalsuite-dynamic"), of_users);
+}
+
 #[test]
 fn reports_compile_neither_the_runtime_nor_its_clients() {
     let tree = ["tree", "-p", "evalsuite-report", "--edges", "normal", "--all-features", "--prefix", "none"];
