@@ -55,9 +55,6 @@ pub mod sums;
 
 pub mod baseline;
 
-#[doc(hidden)]
-pub mod repeated_cases;
-
 pub mod probe;
 
 #[cfg(feature = "reports")]

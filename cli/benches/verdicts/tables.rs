@@ -3,8 +3,9 @@
 use std::thread;
 
 use evalsuite_records::baseline::UnchangedSuite;
+use evalsuite_records::baseline::{RepeatedCases, Repetition};
+use evalsuite_records::record::DEFAULT_CONFIRMING;
 use evalsuite_records::record::{BaselineCase, Status};
-use evalsuite_records::repeated_cases::{DEFAULT_CONFIRMING, RepeatedCases, Repetition};
 use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};

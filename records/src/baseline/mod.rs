@@ -1,5 +1,6 @@
 //! The baseline of a suite: its file, and the expected result of a case.
 
+mod repeated_cases;
 mod unchanged_suite;
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,6 +15,7 @@ use crate::record::{
 };
 use crate::untrusted::regular_file;
 
+pub use self::repeated_cases::{RepeatedCases, Repetition};
 pub use self::unchanged_suite::{
     AS_LIKELY, Beta, Counts, LARGEST_CHANCE, RESEMBLANCES, UnchangedSuite, alike, has_risen, log_likelihood, posterior,
 };
@@ -164,7 +166,11 @@ pub fn result_of(
 /// # Errors
 ///
 /// If the file cannot be read or is invalid.
-pub fn accepted_answer(file: &Path, case: &CaseIdentity) -> io::Result<Option<String>> {
+pub fn accepted_answer(package_root: &Path, suite: &SuiteId, case: &CaseIdentity) -> io::Result<Option<String>> {
+    answer_in(&accepted_answers_file(package_root, suite), case)
+}
+
+fn answer_in(file: &Path, case: &CaseIdentity) -> io::Result<Option<String>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let answers = AcceptedAnswers::parse(&text).map_err(|error| invalid(file, &error))?;
     let found = answers.find(&case.case_id, &case.target);
@@ -198,7 +204,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let record = CaseRecord::new();
         let errors =
-            [result_of(&pipe, &record, || Ok(Chance::None)).unwrap_err(), accepted_answer(&pipe, &record).unwrap_err()];
+            [result_of(&pipe, &record, || Ok(Chance::None)).unwrap_err(), answer_in(&pipe, &record).unwrap_err()];
         for error in errors {
             assert!(error.to_string().ends_with(": it is a named pipe, not a regular file"), "{error}");
         }

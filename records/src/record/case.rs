@@ -9,6 +9,10 @@ use evalsuite_schema::{Strategy, is_default};
 use super::{CaseIdentity, Reason, Status, TrialRecord, Usage};
 use crate::sums::mean;
 
+/// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
+#[doc(hidden)]
+pub const DEFAULT_CONFIRMING: u32 = 30;
+
 /// `case.json`: the result of a case.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
 #[json(fill)]

@@ -52,7 +52,9 @@ pub use evalsuite_schema::{GraderKind, Usage, milliseconds};
 pub use accepted_answers::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader};
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
-pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
+pub use case::{
+    BaselineResult, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability, TrialSummary,
+};
 pub use case_identity::CaseIdentity;
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};

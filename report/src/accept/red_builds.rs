@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::baseline::{Counts, UnchangedSuite};
+use evalsuite_records::baseline::{Counts, RepeatedCases, UnchangedSuite};
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, Rule};
-use evalsuite_records::repeated_cases::RepeatedCases;
 use evalsuite_schema::SuiteKind;
 
 use fastrand::Rng;

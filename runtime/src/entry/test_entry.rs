@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_records::record::{CaseRecord, Expectation, Status};
-use evalsuite_schema::decimal::shown_against;
+use evalsuite_records::record::{CaseRecord, Status};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
@@ -34,7 +33,8 @@ pub fn case(evals: fn() -> Evals, index: usize) {
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
             let record = report.record();
-            baseline_line(record).iter().chain(&lines_of_pass(record)).for_each(|line| notice::say(line));
+            crate::run::baseline::text::notice(record).iter().for_each(|line| notice::say(line));
+            lines_of_pass(record).iter().for_each(|line| notice::say(line));
             match report.status() {
                 Status::Passed => println!("{}", passed_line(&report)),
                 Status::Failed => println!("{report}"),
@@ -129,33 +129,6 @@ fn lines_of_pass(record: &CaseRecord) -> Vec<String> {
         lines.push(format!("PASSED WITH ERRORS {name}: {line}"));
     }
     lines
-}
-
-/// What is said of a test that did not fail and yet is more than a pass in view of its baseline.
-fn baseline_line(record: &CaseRecord) -> Option<String> {
-    let name = &record.test_name;
-    let baseline = record.baseline?;
-    let (passed, trials) = (baseline.passed, baseline.trials);
-    let shown = |value| shown_against(value, record.threshold);
-    let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", shown(score)));
-    let failed =
-        format!("{score}, threshold {}; in the baseline, {passed} of {trials} trials passed", shown(record.threshold));
-    match baseline.expectation {
-        Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
-        Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),
-        Expectation::Unconfirmed => {
-            let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
-            let repeated = match record.confirming.len() {
-                0 => "too few to tell this failure from chance: accept more runs, or run more trials".to_owned(),
-                trials => format!("repeated, {passed} of {trials} passed"),
-            };
-            Some(format!("UNCONFIRMED {name}: {failed}; {repeated}"))
-        }
-        Expectation::NewPass => Some(format!(
-            "NEW PASS {name}: {score}; in the baseline, none of {trials} trials passed; to keep it: `cargo evalsuite accept`"
-        )),
-        _ => None,
-    }
 }
 
 /// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).

@@ -26,11 +26,12 @@ pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRec
     let answer = judge_panel::answer(&config.judge, context)?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
     let expected_output = variables.expected_output.as_str();
-    let accepted;
     let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
         (ComparedWith::Baseline, _) => {
-            accepted = (context.accepted_answer)().map_err(|error| error.to_string())?;
-            let Some(accepted) = &accepted else { return Ok(Score::undecided(NOTHING_ACCEPTED).into_record(call)) };
+            let accepted = context.accepted_answer.map_or(Ok(&None), Result::as_ref);
+            let Some(accepted) = accepted.map_err(ToString::to_string)? else {
+                return Ok(Score::undecided(NOTHING_ACCEPTED).into_record(call));
+            };
             (trim(accepted), expected_output)
         }
         (ComparedWith::Reference, Some(other)) => (trim(other), expected_output),

@@ -36,8 +36,8 @@ pub(crate) struct GradingContext<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) notes: &'a RefCell<Vec<Note>>,
     pub(crate) judges: &'a JudgeChoice,
-    /// The accepted answer to the case, if there is one.
-    pub(crate) accepted_answer: &'a dyn Fn() -> io::Result<Option<String>>,
+    /// The accepted answer to the case, if there is one and a grader compares with it.
+    pub(crate) accepted_answer: Option<&'a io::Result<Option<String>>>,
     /// Commands that turn output files into text, where a grader has none of its own.
     pub(crate) preprocessors: &'a [Preprocessor],
 }

@@ -67,7 +67,7 @@ impl GradableEvidence {
             redactor: &Redactor::default(),
             notes: &RefCell::default(),
             judges: &JudgeChoice::default(),
-            accepted_answer: &|| Ok(None),
+            accepted_answer: None,
             preprocessors: &[],
         };
         grade(grader, None, &context)

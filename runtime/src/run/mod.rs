@@ -1,6 +1,7 @@
 //! A run: settings, selection, dependencies, hooks, limits, and trials in phases. The order of the modules is in
 //! `tests/tests/layers`.
 
+pub(crate) mod baseline;
 #[cfg_attr(not(feature = "calibration"), path = "no_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod case;

@@ -5,9 +5,7 @@ mod grader_text;
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::record::{
-    BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
-};
+use evalsuite_records::record::{CaseRecord, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord};
 use evalsuite_schema::Location;
 use evalsuite_schema::decimal::{at_least, is_same, shown_against, shown_beside};
 
@@ -49,12 +47,7 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     if record.planned > 1 && !report.trials().is_empty() {
         writeln!(out, "  {}", tally(record, report.trials().len()))?;
     }
-    if let Some(baseline) = &record.baseline {
-        writeln!(out, "  baseline: {}", in_baseline(baseline))?;
-    }
-    if !record.confirming.is_empty() {
-        writeln!(out, "  repeated, as it passed in the baseline: {}", repeated(record))?;
-    }
+    crate::run::baseline::text::write(out, record)?;
     let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
     let file = match decisive {
         Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),
@@ -119,30 +112,6 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
                 _ => writeln!(out),
             }
         }
-    }
-}
-
-/// What a baseline says about a case that failed.
-fn in_baseline(BaselineResult { expectation, passed, trials, .. }: &BaselineResult) -> String {
-    match expectation {
-        Expectation::ExpectedFailure => format!("expected failure, none of {trials} trials passed"),
-        Expectation::Quarantined => {
-            format!("quarantined as flaky, {passed} of {trials} trials passed; this failure may be chance")
-        }
-        Expectation::Unconfirmed => format!("{passed} of {trials} trials passed; this failure may be chance"),
-        Expectation::Regression => format!("regression, {passed} of {trials} trials passed"),
-        Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
-        _ => format!("{passed} of {trials} trials passed"),
-    }
-}
-
-/// How the trials ended that repeated the case.
-fn repeated(record: &CaseRecord) -> String {
-    let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
-    match record.confirming.len() {
-        1 if passed == 0 => "one further trial did not pass either".to_owned(),
-        trials if passed == 0 => format!("none of {trials} further trials passed"),
-        trials => format!("{passed} of {trials} further trials passed, so it may be flaky"),
     }
 }
 

@@ -227,7 +227,7 @@ impl JudgeMeasurement<'_> {
             redactor: &redactor,
             notes: &notes,
             judges: &judges,
-            accepted_answer: &|| Ok(None),
+            accepted_answer: None,
             preprocessors: &case.preprocessors,
         };
         let Some(grader) = case.graders.first() else {

@@ -3,18 +3,15 @@
 use std::io;
 
 use evalsuite_records::record::{
-    CaseRecord, GraderRecord, Mode, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary,
-    Verdict,
+    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
 };
-use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::sorting::set;
 
 use crate::grade::scoring::{decide_case, deciding};
-use crate::model::suite_location::{package_directory, program};
+use crate::model::suite_location::program;
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{Chance, baseline_file, result_of};
 use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{
     Summary, by_k, guaranteed_interval, largest_lower_end, pass_at_k, pass_hat_k, scores_to_reach, stability,
@@ -22,7 +19,6 @@ use crate::record::statistics::{
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::selection::requirements;
-use crate::run::trials::confirming::add_failing_case;
 use crate::run::trials::counted_trials::{self, CaseTrials, TrialsEnd, results};
 use crate::run::{dependencies, limits};
 
@@ -43,36 +39,8 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
     if record.outcome != Status::Passed {
         record.reason = reason(plan, counted, record.outcome, record.score);
     }
-    add_baseline(plan, &mut record);
+    crate::run::baseline::judge(plan, &mut record);
     record
-}
-
-/// Adds what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
-pub(crate) fn add_baseline(plan: &Plan<'_>, record: &mut CaseRecord) {
-    record.baseline = None;
-    // The test of a reference arm does not fail.
-    if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error || record.reference_arm {
-        return;
-    }
-    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
-    match result_of(&file, record, || chance(plan, record)) {
-        Ok(result) => record.baseline = result,
-        Err(error) => {
-            record.outcome = Status::Error;
-            record.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
-        }
-    }
-}
-
-/// Whether a case that fails, and has passed in the baseline, may have failed by chance. The other cases of the suite learn of it.
-fn chance(plan: &Plan<'_>, record: &CaseRecord) -> io::Result<Chance> {
-    if plan.settings.mode != Mode::Live {
-        return Ok(Chance::None);
-    }
-    if record.outcome != Status::Failed {
-        return Ok(Chance::WithFailures(0));
-    }
-    add_failing_case(&plan.run.locks(), &plan.suite.key(), &record.case_key).map(Chance::WithFailures)
 }
 
 /// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.

@@ -22,7 +22,6 @@ use crate::platform::{environment, notice};
 use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
-use crate::run::case::case_record::add_baseline;
 use crate::run::case_report::CaseReport;
 use crate::run::dependencies;
 use crate::run::plan::{Plan, regrade};
@@ -91,8 +90,9 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let seals = [plan.settings.sealed, plan.data.sealed].map(|mode| mode.map(SealMode::as_str));
     let settings = json!([threshold, plan.planned, rule, plan.limit.as_secs_f64(), plan.runs_all_trials(), seals]);
     conditions.settings = sha256(settings.to_string());
-    if requirements::compares_with_baseline(&plan.case) {
-        conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());
+    if let Some(read) = &plan.accepted_answer {
+        let answer = read.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
+        conditions.judge = sha256(json!([conditions.judge, answer]).to_string());
     }
     if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
         let values = map(variables.iter().map(|name| (name.clone(), environment::var(name))));
@@ -208,7 +208,8 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
 
 /// A record of another run as one of this run, in view of the baseline now.
 fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
-    add_baseline(plan, &mut record);
+    record.baseline = None;
+    crate::run::baseline::judge(plan, &mut record);
     record.identity = plan.identity.clone();
     record.program = program();
     record.reused_run = Some(run);

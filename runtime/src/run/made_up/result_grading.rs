@@ -144,7 +144,7 @@ impl ResultGrading<'_> {
     /// Runs graders on what they would see of a reply; `folder` is what their paths begin with.
     fn run_graders(&mut self, graders: &[Grader], folder: Option<&str>, facts: Facts) -> Vec<Bounded> {
         let (plan, evidence, notes) = (&self.of_case.plan, Evidence::new(facts), RefCell::default());
-        let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
+        let accepted_answer = plan.accepted_answer.as_ref().filter(|_| folder.is_none());
         let JudgeReplies { cassette, judges } = &self.of_case.replies;
         let no_judges = JudgeChoice::default();
         let context = GradingContext {
@@ -159,7 +159,7 @@ impl ResultGrading<'_> {
             redactor: &plan.redactor,
             notes: &notes,
             judges: judges.as_ref().unwrap_or(&no_judges),
-            accepted_answer: &accepted_answer,
+            accepted_answer,
             preprocessors: &self.of_case.case().preprocessors,
         };
         let allowed = AllowedGraders { judges: judges.is_some(), ..self.of_case.suite.allowed };

@@ -20,9 +20,8 @@ use crate::model::command_seal::SealDefaults;
 use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite};
-use crate::model::suite_location::{SuiteLocation, package_directory};
+use crate::model::suite_location::SuiteLocation;
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeholders, cassette_path};
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_error::CaseError;
@@ -69,6 +68,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) redactor: Redactor,
     /// The earlier trials that are graded again, or why there are none.
     pub(crate) regraded: Option<Result<EarlierTrials, Reason>>,
+    /// The accepted answer to the case, of its target; without one, `Some(Ok(None))`. Only read if a grader compares with it.
+    pub(crate) accepted_answer: Option<io::Result<Option<String>>>,
 }
 
 impl Plan<'_> {
@@ -153,12 +154,6 @@ impl Plan<'_> {
     /// Which commands of the case are sealed.
     pub(crate) fn seals(&self) -> SealDefaults {
         self.settings.seals(self.data.sealed, &self.places, self.run.output())
-    }
-
-    /// The accepted answer to the case, of its target.
-    pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
-        let file = accepted_answers_file(&package_directory(self.suite), &self.suite.id());
-        accepted_answer(&file, &self.identity)
     }
 
     /// The record of the case before any of its trials. The records of trials start from it.

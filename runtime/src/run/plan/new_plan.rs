@@ -14,7 +14,7 @@ use crate::judge::judge_options::KEYS;
 use crate::model::evals::Evals;
 use crate::model::interpolation;
 use crate::model::suite::EvalCase;
-use crate::model::suite_location::program;
+use crate::model::suite_location::{package_directory, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::AgentInput;
@@ -22,6 +22,7 @@ use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_error::{CaseError, decode_case, decode_suite};
 use crate::run::plan::{Plan, regrade};
+use crate::run::selection::requirements::compares_with_baseline;
 use crate::run::selection::targets::{ChosenAgent, DEFAULT_TARGET, check_targets};
 use crate::run::settings::Settings;
 
@@ -77,7 +78,7 @@ impl<'a> Plan<'a> {
         let variables = variables(entry, &case, &data, &target, &agent);
         let secrets: Vec<String> =
             case.requires.env.iter().chain(&variables).cloned().chain(KEYS.map(str::to_owned)).collect();
-        Ok(Self {
+        let mut plan = Self {
             standard: CaseStandard {
                 rule: case_rule(data.kind, case.trials.strategy),
                 threshold: settings.threshold.or(case.threshold).unwrap_or_else(|| data.layout.default_threshold()),
@@ -121,7 +122,12 @@ impl<'a> Plan<'a> {
             variables,
             secrets,
             regraded,
-        })
+            accepted_answer: None,
+        };
+        plan.accepted_answer = compares_with_baseline(&plan.case).then(|| {
+            evalsuite_records::baseline::accepted_answer(&package_directory(suite), &suite.id(), &plan.identity)
+        });
+        Ok(plan)
     }
 }
 

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use evalsuite_records::record::{Mode, ModelCalls};
-use evalsuite_records::repeated_cases::DEFAULT_CONFIRMING;
+use evalsuite_records::record::{DEFAULT_CONFIRMING, Mode, ModelCalls};
 use evalsuite_schema::{SealMode, variable};
 
 use self::variable_reader::VariableReader;

@@ -100,7 +100,7 @@ pub(crate) fn run_graders(
     let plan = trial.plan;
     let notes = RefCell::new(Vec::new());
     // Of a conversation, all that was said is accepted, and not the answer of a turn.
-    let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
+    let accepted_answer = plan.accepted_answer.as_ref().filter(|_| folder.is_none());
     let context = GradingContext {
         evidence,
         suite: plan.suite.name,
@@ -113,7 +113,7 @@ pub(crate) fn run_graders(
         redactor: &plan.redactor,
         notes: &notes,
         judges: &plan.judges(),
-        accepted_answer: &accepted_answer,
+        accepted_answer,
         preprocessors: &case.preprocessors,
     };
     let grade_and_report = |grader| {

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use evalsuite_records::baseline::UnchangedSuite;
+use evalsuite_records::baseline::{RepeatedCases, Repetition, UnchangedSuite, accepted_result, unchanged_suite};
 use evalsuite_records::record::{BaselineCase, Mode, Rule, Status};
-use evalsuite_records::repeated_cases::{RepeatedCases, Repetition};
 
 use crate::grade::scoring::{CaseStandard, decide_case};
-use crate::model::suite_location::package_directory;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
-use crate::record::baseline::{accepted_result, baseline_file, unchanged_suite};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 use crate::run::trials::counted_trials::{CaseTrials, StopRule, TrialsEnd, results};
@@ -31,7 +28,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         return Ok(());
     }
     // A baseline that is not valid is reported with the outcome of the case.
-    let file = baseline_file(&package_directory(plan.suite), &plan.suite.id());
+    let file = super::file(plan);
     let Ok(Some(accepted)) = accepted_result(&file, &plan.identity) else { return Ok(()) };
     let Some(repetition) = repetition(trials, plan, &accepted, || unchanged_suite(&file).ok(), most) else {
         return Ok(());
@@ -94,7 +91,7 @@ fn add_repeated_case(locks: &Path, suite: &str, trials: u32, is_confirmed: bool)
 }
 
 /// Adds a case that fails and has passed in its baseline to those that the tests of a run have written; returns their number.
-pub(crate) fn add_failing_case(locks: &Path, suite: &str, case: &str) -> io::Result<u32> {
+pub(super) fn add_failing_case(locks: &Path, suite: &str, case: &str) -> io::Result<u32> {
     let _lock = FileLock::acquire(&locks.join(format!("repeated-{suite}.lock")))?;
     let file = locks.join(format!("failing-{suite}.json"));
     let mut cases: BTreeSet<String> = read_json(&file)?.unwrap_or_default();

@@ -2,11 +2,9 @@
 
 use evalsuite_schema::json::{FromJson, ToJson};
 
-use crate::baseline::{Counts, UnchangedSuite, has_risen};
+use super::{Counts, UnchangedSuite, has_risen};
 use crate::record::Status;
 
-/// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
-pub const DEFAULT_CONFIRMING: u32 = 30;
 /// So many trials may be spent on cases that pass when they are repeated, however small the suite is.
 const FEWEST: u32 = 10;
 /// The share of a suite's planned trials that may be spent on cases that pass when they are repeated.
