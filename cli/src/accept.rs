@@ -6,16 +6,17 @@ use std::io::{self, Write};
 use clap::Args;
 use evalsuite::RunOptions;
 use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
+use evalsuite_report::baseline::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, read_accepted_answers,
-    read_baseline, write_accepted_answers, write_baseline,
+    CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, write_accepted_answers,
+    write_baseline,
 };
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use evalsuite_schema::diagnostics::counted;
 
-use crate::locate::baselines::BaselineFile;
-use crate::locate::{baselines, stored_runs};
+use crate::baseline::files::{self, BaselineFile};
+use crate::locate::{probes, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
 
@@ -52,7 +53,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
     // Everything is read before anything is written.
     let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();
-    for file in baselines::files(&run)? {
+    for file in files::files(&run)? {
         let before = read_baseline(&file.path)?;
         let accepted = accept(&run, file.suite, before.as_ref(), &forced);
         let answers_before = read_accepted_answers(&file.answers)?;
@@ -62,7 +63,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         let loss = before.as_ref().and_then(|before| loss(before, &file, &run));
         all.push((file, accepted, answers, loss));
     }
-    let probes = baselines::read_probes(&run)?;
+    let probes = probes::read_probes(&run)?;
     let mut out = stdout();
     for (file, accepted, answers, loss) in &all {
         write!(out, "{accepted}")?;

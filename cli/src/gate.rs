@@ -13,9 +13,10 @@ use evalsuite_schema::json::{Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::diff::{self, Chosen, Standard};
 use crate::arguments::{ComparisonArguments, OutputFormat};
-use crate::locate::{baselines, stored_runs};
+use crate::compared_runs::{self, Chosen, Request};
+use crate::diff;
+use crate::locate::{probes, stored_runs};
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
 
@@ -39,9 +40,8 @@ pub(crate) struct Gate {
     /// Only check the cases that ran: cases without a result were not selected, and are not missing
     #[arg(long)]
     pub(crate) selected: bool,
-    /// Also compare with the baseline that `accept` wrote; a regression counts as a missed gate
-    #[arg(long, conflicts_with = "base")]
-    pub(crate) baseline: bool,
+    #[command(flatten)]
+    pub(crate) accepted: crate::baseline::GateArgument,
     /// Also compare with an earlier run: its id or directory; a regression counts as a missed gate
     #[arg(long, value_name = "RUN")]
     pub(crate) base: Option<String>,
@@ -71,14 +71,14 @@ pub(crate) fn run(command: &Gate) -> Result<Exit> {
         return Err(CliError::with_help(message, format!("write `--require '{}'`", command.run)));
     }
     let stored = stored_runs::find(&command.run)?;
-    let standard = match &command.base {
-        _ if command.baseline => Some(Standard::Baseline),
-        Some(base) => Some(Standard::Run(base)),
+    let chosen = Chosen { is_named: command.run != LATEST, run: stored };
+    let request = || Ok::<_, CliError>(Request::new(compared_runs::options(&command.comparison)?));
+    let compared = match &command.base {
+        _ if command.accepted.baseline => Some(crate::baseline::compare(&chosen, &request()?)?),
+        Some(base) => Some(diff::compare(&chosen, Some(base), &request()?)?),
         None => None,
     };
-    let chosen = Chosen { is_named: command.run != LATEST, run: stored };
-    let compare = |standard| diff::compare(&chosen, standard, &diff::options(&command.comparison)?);
-    let comparison = standard.map(compare).transpose()?;
+    let comparison = compared.map(|compared| compared.comparison);
     let mut options = GateOptions::new();
     options.only_selected = command.selected;
     let run = RunData::read(chosen.run.path())?;
@@ -147,7 +147,7 @@ fn with_floors(run: RunData, gates: &[evalsuite_report::Gate]) -> Result<RunData
     if !gates.iter().any(evalsuite_report::Gate::is_above_floor) || !run.suites.iter().any(is_unknown) {
         return Ok(run);
     }
-    let probes = baselines::read_probes(&run)?;
+    let probes = probes::read_probes(&run)?;
     Ok(run.with_probes(&probes))
 }
 

@@ -5,11 +5,13 @@
 
 mod accept;
 mod arguments;
+mod baseline;
 #[cfg(feature = "judge")]
 mod calibrate;
 mod check;
 mod clean;
 mod commands;
+mod compared_runs;
 mod completions;
 #[cfg(feature = "convert")]
 mod convert;

@@ -13,7 +13,7 @@
 //! ```
 
 mod accept;
-mod baseline;
+pub mod baseline;
 mod comparison;
 mod expectation_text;
 mod failure_text;
@@ -32,11 +32,9 @@ mod suite_text;
 pub use accept::{
     Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, write_accepted_answers, write_baseline,
 };
-pub use baseline::{read_accepted_answers, read_baseline, trials_of_baselines};
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers,
-    SliceComparison, SuiteComparison, UnknownTrials, answer_pairs, answer_pairs_with_accepted, judges_of, pooled,
-    retain_cases_of,
+    SliceComparison, SuiteComparison, UnknownTrials, answer_pairs, judges_of, pooled, retain_cases_of,
 };
 pub use evalsuite_records::run_data::{
     comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,

@@ -12,15 +12,14 @@ use evalsuite_records::file_replacement::replace_file;
 use evalsuite_records::record::DecisionRecord;
 use evalsuite_records::run_directory::{DECISION, OutputDirectory, StoredRun, read_run_record};
 use evalsuite_report::{
-    ChosenCase, DecisionOptions, DecisionVerdict, RunData, RunDecision, SuiteData, plan_decision, trials_of_baselines,
-    usual_trials,
+    ChosenCase, DecisionOptions, DecisionVerdict, RunData, RunDecision, plan_decision, usual_trials,
 };
 use evalsuite_schema::diagnostics::counted;
 
 use super::chosen_tests::SuiteTests;
 use super::progress::TestKey;
 use super::suite_descriptions::names;
-use crate::locate::{baselines, stored_runs};
+use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::say;
 use crate::run::Run;
@@ -111,21 +110,16 @@ impl<'a> UntilDecided<'a> {
     /// The base and its name.
     fn base(&self) -> Result<(String, RunData)> {
         let names = names(self.suites);
-        if let Some(base) = &self.command.base {
+        let named = |base: &String| {
             let stored = stored_runs::find(base)?;
-            return Ok((stored.id(), RunData::read_cases(stored.path())?.with_suite_names(&names)));
-        }
-        let suite = |(id, name)| SuiteData { name, id, ..SuiteData::default() };
-        let suites = RunData { suites: names.into_iter().map(suite).collect(), ..RunData::default() };
-        let baselines = baselines::read(&suites)?;
-        if baselines.is_empty() {
+            Ok::<_, CliError>((stored.id(), RunData::read_cases(stored.path())?.with_suite_names(&names)))
+        };
+        let mut base = self.command.base.as_ref().map(named).transpose()?;
+        crate::baseline::default_base(&mut base, names)?;
+        base.ok_or_else(|| {
             let message = "no selected suite has a baseline to compare with";
-            return Err(CliError::with_help(
-                message,
-                "`cargo evalsuite accept` creates one; `--base RUN` names a run instead",
-            ));
-        }
-        Ok((BASELINE.to_owned(), trials_of_baselines(&baselines)))
+            CliError::with_help(message, "`cargo evalsuite accept` creates one; `--base RUN` names a run instead")
+        })
     }
 
     /// The newest other run of this agent that was compared with the same base.

@@ -10,7 +10,7 @@ use evalsuite_records::run_directory::CaseDirectoryName;
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
 
 /// The accepted results as cases of a run without files.
-pub(crate) fn as_run(baselines: &[Baseline]) -> RunData {
+pub(super) fn as_run(baselines: &[Baseline]) -> RunData {
     let suite = |baseline: &Baseline| SuiteData {
         name: baseline.header.suite.clone(),
         cases: baseline.cases.iter().map(|case| self::case(&baseline.header.suite, case)).collect(),
@@ -28,7 +28,7 @@ pub fn trials_of_baselines(baselines: &[Baseline]) -> RunData {
 }
 
 /// The same, with a trial for each accepted answer to the input that the baseline has.
-pub(crate) fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
+pub(super) fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
     let mut run = as_run(baselines);
     for suite in &mut run.suites {
         let Some(answers) = answers.iter().find(|answers| answers.header.suite == suite.name) else { continue };

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, GraderRecord};
+use evalsuite_records::record::{AnswerPair, GraderRecord};
 
 use super::pairing::pair_cases;
 use super::{CompareOptions, by_suite_and_target};
-use crate::baseline::as_run_with_answers;
 use crate::formats::input_messages;
 use crate::run_data::{RunData, TrialData, TrialFiles, answer_of};
 
@@ -33,28 +32,6 @@ pub fn answer_pairs(
             pair.answers = [in_base, in_run].map(|trial| trial.and_then(|trial| answer_of(&trial.record)));
             pairs.push(pair);
         }
-    }
-    pairs
-}
-
-/// The same, with the accepted answers in place of those of another run. A case that failed when its result was accepted has no answer
-/// and is left out.
-pub fn answer_pairs_with_accepted(
-    baselines: &[Baseline],
-    answers: &[AcceptedAnswers],
-    run: &RunData,
-    criteria: Option<&str>,
-    options: &CompareOptions,
-) -> Vec<AnswerPair> {
-    let mut base = as_run_with_answers(baselines, answers);
-    for suite in &mut base.suites {
-        suite.cases.retain(|case| case.record.passed > 0);
-    }
-    let mut pairs = answer_pairs(&base, run, criteria, options);
-    for pair in &mut pairs {
-        let why =
-            "no accepted answer to this input; `cargo evalsuite accept --answers` takes one from a trial that passes";
-        pair.why_no_base = Some(why.to_owned());
     }
     pairs
 }

@@ -1,20 +1,12 @@
 //! What happened to one case.
 
-use evalsuite_records::record::{CaseRecord, PassState};
+use evalsuite_records::record::CaseRecord;
 use evalsuite_schema::decimal::is_same;
 use serde::Serialize;
 
 use super::pairing::Pair;
+use super::standard::Standard;
 use crate::run_data::count_outcomes;
-
-/// What a run is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standard {
-    /// Another run.
-    Run,
-    /// What was accepted.
-    Baseline,
-}
 
 /// A case that is not the same in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,14 +77,17 @@ impl CaseChange {
     /// became worse or better than chance explains, and with which probability.
     pub(super) fn of(
         pair: &Pair<'_>,
-        standard: Standard,
+        standard: &dyn Standard,
         scores: Option<[f64; 2]>,
         tested: Option<(ChangeKind, f64)>,
     ) -> Option<Self> {
         let (kind, p_value) = match (pair, tested) {
             (Pair::Both(..), Some((kind, p_value))) => (kind, Some(p_value)),
             _ if pair.is_error_now() => (ChangeKind::Error, None),
-            (Pair::Both(base, run), None) => (differs(&base.record, standard, &run.record, scores)?, None),
+            (Pair::Both(base, run), None) => {
+                let scores_differ = scores.is_some_and(|[base, run]| !is_same(run, base));
+                (standard.change([&base.record, &run.record], scores_differ)?, None)
+            }
             (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
             (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),
             (Pair::Added(_), _) => (ChangeKind::Added, None),
@@ -112,28 +107,5 @@ impl CaseChange {
             run_score: scores.map(|[_, run]| run).or_else(|| run.and_then(CaseRecord::sampled_score)),
             p_value,
         })
-    }
-}
-
-fn differs(base: &CaseRecord, standard: Standard, run: &CaseRecord, scores: Option<[f64; 2]>) -> Option<ChangeKind> {
-    let state = |record: &CaseRecord| PassState::of(record.passed, record.completed);
-    if standard == Standard::Baseline && state(base) == PassState::Flaky {
-        return (state(run) != PassState::Passes).then_some(ChangeKind::Quarantined);
-    }
-    let score_differs = scores.is_some_and(|[base, run]| !is_same(run, base));
-    let outcome_differs = match standard {
-        Standard::Run => base.outcome != run.outcome,
-        Standard::Baseline => state(base) != state(run),
-    };
-    (outcome_differs || score_differs).then_some(ChangeKind::Changed)
-}
-
-impl Standard {
-    /// A score as it is compared. Baselines have rounded scores, which are compared with rounded ones.
-    pub(super) fn score(self, score: f64) -> f64 {
-        match self {
-            Self::Run => score,
-            Self::Baseline => crate::baseline::rounded(score),
-        }
     }
 }

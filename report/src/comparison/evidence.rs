@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::baseline::LARGEST_CHANCE;
 use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 use serde::Serialize;
 
 use super::between_runs::BetweenRuns;
-use super::case_change::Standard;
 use super::compared::Compared;
 use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
 use super::suite::SuitePairs;
@@ -51,7 +49,7 @@ impl SuitePairs<'_> {
     ) -> [Evidence; 2] {
         let sums = 1 + self.slices.len();
         let smallest = smallest_p_value(&self.units(ComparisonUnit::Trial, [&[], &[]]), 0);
-        let of_tests = if self.accepted.is_some() { LARGEST_CHANCE } else { 0.0 };
+        let of_tests = self.standard.chance_of_tests(&self.name.0);
         let all = [REGRESSED - of_tests, IMPROVED].map(|all| all / suites as f64);
         let sides: [fn(CaseTrials) -> CaseTrials; 2] = [|trials| trials, CaseTrials::reversed];
         let cases = [0, 1].map(|side| self.changed(levels::of_cases(all[side], smallest), sides[side]));
@@ -78,16 +76,16 @@ impl SuitePairs<'_> {
                     *test = between.test(sum, mean(&differences), differences.len(), *test);
                 }
             }
-            // A single case is one observation, which shows nothing. Cases of a baseline are judged as their tests are.
+            // A single case is one observation, which shows nothing.
             let is_untested = match options.unit {
-                None => alike_p <= ALIKE_CASES && self.standard == Standard::Run,
+                None => alike_p <= ALIKE_CASES && !self.standard.has_tested_cases(),
                 Some(unit) => unit == ComparisonUnit::Case,
             };
             if is_untested {
                 cases = Worse { p_values: vec![None; self.compared.len()], used: 0.0 };
             }
             if side == 0 {
-                self.add_worse_than_accepted(&mut cases);
+                self.add_worse_than_standard(&mut cases);
             }
             let level = levels::of_scores(all[side], cases.used, !self.slices.is_empty());
             Evidence { cases, tests, level, unit, alike_p }

@@ -13,26 +13,24 @@ mod measured;
 mod observed;
 mod pairing;
 mod pooled;
+mod standard;
 mod suite;
 mod text;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::baseline::UnchangedSuite;
-use evalsuite_records::record::{Baseline, PairRecord};
+use evalsuite_records::record::PairRecord;
 use evalsuite_records::run_directory::{CASE_RECORD, CaseDirectoryName};
 use evalsuite_schema::gate::SliceKey;
 use evalsuite_schema::json::written_by_serde;
 use evalsuite_statistics::holm;
 use serde::Serialize;
 
-use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
 
-pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
-use self::case_change::Standard;
+pub use self::answers::{answer_pairs, judges_of};
 pub use self::case_change::{CaseChange, ChangeKind};
 pub use self::evidence::ComparisonUnit;
 use self::groups::Groups;
@@ -41,6 +39,8 @@ pub use self::measured::SliceComparison;
 pub(crate) use self::pairing::{has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
+use self::standard::OtherRun;
+pub(crate) use self::standard::Standard;
 pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;
 pub use self::verdict::UnknownTrials;
@@ -147,28 +147,11 @@ written_by_serde!(ComparisonVerdict);
 impl Comparison {
     /// Compares a run with an earlier one.
     pub fn new(base: &RunData, run: &RunData, options: &CompareOptions) -> Self {
-        Self::with(base, Standard::Run, run, options, &BTreeMap::new())
+        Self::with(base, &OtherRun, run, options)
     }
 
-    /// Compares a run with the baselines of its suites.
-    ///
-    /// A case that came out otherwise than in the baseline may have been repeated
-    /// ([`CaseRecord::confirming`](evalsuite_records::record::CaseRecord::confirming)), which counts. A case whose test says that it
-    /// passes no more has regressed here, too.
-    pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
-        let suite = |baseline: &Baseline| (baseline.header.suite.clone(), UnchangedSuite::new(&baseline.cases));
-        let suites = baselines.iter().map(suite).collect();
-        Self::with(&as_run(baselines), Standard::Baseline, run, options, &suites)
-    }
-
-    /// `accepted`: the baselines of suites, by the names of the suites.
-    fn with(
-        base: &RunData,
-        standard: Standard,
-        run: &RunData,
-        options: &CompareOptions,
-        accepted: &BTreeMap<String, UnchangedSuite>,
-    ) -> Self {
+    /// Compares a run with a standard, whose results are those of `base`.
+    pub(crate) fn with(base: &RunData, standard: &dyn Standard, run: &RunData, options: &CompareOptions) -> Self {
         let mut keys = by_suite_and_target([base, run], options);
         if options.only_cases_of_run {
             for [base, run] in keys.values_mut() {
@@ -179,15 +162,13 @@ impl Comparison {
         }
         let groups = Groups::new(run, options);
         let torn = torn_cases(base);
-        let pairs = keys.into_iter().map(|(name, [base, run])| {
-            let accepted = accepted.get(&name.0);
-            SuitePairs::new(name, standard, [&base, &run], &torn, &groups).with_accepted(accepted)
-        });
+        let pairs =
+            keys.into_iter().map(|(name, [base, run])| SuitePairs::new(name, standard, [&base, &run], &torn, &groups));
         let pairs: Vec<SuitePairs> = pairs.collect();
         // Where several suites are compared, each has its share of the probability to be wrong. One in which nothing varies needs none.
         let varying = pairs.iter().filter(|suite| suite.varies()).count().max(1);
         let suites = pairs.into_iter().map(|suite| suite.compare(varying, options)).collect();
-        let name = if standard == Standard::Baseline { "baseline" } else { base.run_id.as_str() };
+        let name = standard.name(base);
         let decision = RunDecision::of(run).filter(|decision| decision.base == name && options.targets.is_none());
         let [base_runs, runs] = [base, run].map(CountedRuns::of);
         let (base, run) = (base.run_id.clone(), run.run_id.clone());

@@ -3,14 +3,19 @@
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Rule, Status};
 use evalsuite_statistics::{CaseTrials, End, Series};
 
-use super::case_change::Standard;
+use super::standard::Standard;
 use crate::run_data::{CaseData, count_outcomes};
 
 /// The planned trials of a case in one run, or in several that are counted together, and their scores, by run, that are a fair sample of what
 /// the agent does: only the first one of each run, unless the number of trials is known before. Correlated trials are one. `rule` is that of
 /// the case; `stops_early`: whether trials end as soon as they decide the case. How many there are then depends on how they ended, and of such numbers only the first
 /// trial's score has the right mean.
-pub(super) fn observed(case: &CaseData, standard: Standard, rule: Rule, stops_early: bool) -> (Series, Vec<Vec<f64>>) {
+pub(super) fn observed(
+    case: &CaseData,
+    standard: &dyn Standard,
+    rule: Rule,
+    stops_early: bool,
+) -> (Series, Vec<Vec<f64>>) {
     let of_runs = records(case)
         .iter()
         .map(|record| observed_once(&record.with_independent_trials(), standard, rule, stops_early));
@@ -23,7 +28,7 @@ pub(super) fn records(case: &CaseData) -> &[CaseRecord] {
     if case.of_runs.is_empty() { std::slice::from_ref(&case.record) } else { &case.of_runs }
 }
 
-fn observed_once(record: &CaseRecord, standard: Standard, rule: Rule, stops_early: bool) -> (Series, Vec<f64>) {
+fn observed_once(record: &CaseRecord, standard: &dyn Standard, rule: Rule, stops_early: bool) -> (Series, Vec<f64>) {
     let completed = || record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
     let mut scores: Vec<f64> = completed().filter_map(|trial| trial.score).map(|score| standard.score(score)).collect();
     let OutcomeCounts { passed, failed, .. } = count_outcomes(completed().map(|trial| trial.outcome));

@@ -2,19 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::baseline::{UnchangedSuite, counts};
-use evalsuite_records::record::{CaseRecord, Expectation};
 use evalsuite_schema::decimal::is_same;
 use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
 use serde::Serialize;
 
-use super::case_change::Standard;
 use super::compared::{Compared, unknown_trials};
 use super::evidence::ComparisonUnit;
 use super::groups::Groups;
 use super::measured::Differences;
 use super::observed::{case_trials, observed, records};
 use super::pairing::{Pair, pair_cases};
+use super::standard::Standard;
 use super::verdict::{Finding, UnknownTrials};
 use super::{CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, JudgedAnswers, SliceComparison};
 use crate::run_data::{CaseData, count_outcomes, identity};
@@ -84,8 +82,8 @@ pub struct SuiteComparison {
 /// The paired cases of a suite and target, before anything is said about them.
 #[derive(Clone)]
 pub(super) struct SuitePairs<'a> {
-    name: (String, String),
-    pub(super) standard: Standard,
+    pub(super) name: (String, String),
+    pub(super) standard: &'a dyn Standard,
     pairs: Vec<Pair<'a>>,
     /// Those of `pairs` that are compared, in their order.
     pub(super) compared: Vec<Compared>,
@@ -94,15 +92,13 @@ pub(super) struct SuitePairs<'a> {
     pub(super) slices: Vec<(String, String)>,
     base_passed: (u32, u32),
     run_passed: (u32, u32),
-    /// The suite as its baseline tells, if that is the base.
-    pub(super) accepted: Option<&'a UnchangedSuite>,
 }
 
 impl<'a> SuitePairs<'a> {
     /// `torn`: keys of the cases whose record in the base cannot be read.
     pub(super) fn new(
         name: (String, String),
-        standard: Standard,
+        standard: &'a dyn Standard,
         [base, run]: [&[&'a CaseData]; 2],
         torn: &BTreeSet<String>,
         groups: &Groups<'_>,
@@ -110,7 +106,7 @@ impl<'a> SuitePairs<'a> {
         let stops =
             [base, run].map(|cases| cases.iter().any(|case| case.record.with_independent_trials().ends_early()));
         let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
-        let pairs = pair_cases([base, run], torn, standard == Standard::Run);
+        let pairs = pair_cases([base, run], torn, standard.has_thresholds());
         let (mut compared, mut hidden) = (Vec::new(), Vec::new());
         for pair in &pairs {
             let has_results = matches!(pair, Pair::Both(..));
@@ -139,12 +135,7 @@ impl<'a> SuitePairs<'a> {
         slices.sort_by_key(|(_, number)| *number);
         let slices = slices.into_iter().map(|(slice, _)| slice).collect();
         let (base_passed, run_passed) = (passed(base), passed(run));
-        Self { name, standard, pairs, compared, hidden, slices, base_passed, run_passed, accepted: None }
-    }
-
-    /// Sets what the baseline of the suite tells, if that is the base.
-    pub(super) fn with_accepted(self, accepted: Option<&'a UnchangedSuite>) -> Self {
-        Self { accepted, ..self }
+        Self { name, standard, pairs, compared, hidden, slices, base_passed, run_passed }
     }
 
     /// Whether chance can be at work in the results.
@@ -227,18 +218,15 @@ impl<'a> SuitePairs<'a> {
         Worse { p_values: self.compared.iter().map(p_value).collect(), used: found.used }
     }
 
-    /// Adds the cases whose tests say that they pass no more, by the trials of all accepted runs.
-    pub(super) fn add_worse_than_accepted(&self, worse: &mut Worse) {
-        let Some(accepted) = self.accepted else { return };
+    /// Adds the cases whose tests say that they pass no more.
+    pub(super) fn add_worse_than_standard(&self, worse: &mut Worse) {
         let both = self.pairs.iter().filter_map(|pair| match pair {
-            Pair::Both(base, run) => Some((&base.record, &run.record)),
+            Pair::Both(base, run) => Some([&base.record, &run.record]),
             _ => None,
         });
-        let says = |run: &CaseRecord| run.baseline.map(|result| result.expectation) == Some(Expectation::Regression);
-        for (found, (base, run)) in worse.p_values.iter_mut().zip(both) {
-            let [before, now] = [base, run].map(counts);
-            if before.0 > 0 && (accepted.is_worse(before, now) || says(run)) {
-                *found = Some(found.unwrap_or(1.0).min(accepted.chance(before, now)));
+        for (found, cases) in worse.p_values.iter_mut().zip(both) {
+            if let Some(chance) = self.standard.worse(&self.name.0, cases) {
+                *found = Some(found.unwrap_or(1.0).min(chance));
             }
         }
     }

@@ -189,9 +189,9 @@ const REPORT: &[&str] = &[
     "failure_text",
     "formats",
     "schemas",
+    "comparison",
     "baseline",
     "accept",
-    "comparison",
     "lift",
     "gates",
     "health",
@@ -212,6 +212,8 @@ const CLI: &[&str] = &[
     "health",
     "lift",
     "report",
+    "compared_runs",
+    "baseline",
     "accept",
     "diff",
     "gate",
@@ -288,7 +290,8 @@ const PROMPTFOO: &[&str] = &[
 ];
 
 /// From directories to suites, from suites to what includes them.
-const LOCATE: &[&str] = &["shown_path", "suite_search", "suite_request", "includes", "stored_runs", "baselines"];
+const LOCATE: &[&str] =
+    &["shown_path", "suite_search", "suite_request", "includes", "stored_runs", "workspace_packages", "probes"];
 
 /// From programs and verdicts to what is shown.
 const WATCH: &[&str] = &["suites", "programs", "verdicts", "event", "changes", "test_process", "state", "screen"];

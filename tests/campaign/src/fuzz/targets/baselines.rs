@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_report::{
-    RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers, write_baseline,
-};
+use evalsuite_report::baseline::{read_accepted_answers, read_baseline};
+use evalsuite_report::{RunData, accept, accept_answers, write_accepted_answers, write_baseline};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{Input, Target};

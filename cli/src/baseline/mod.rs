@@ -1,0 +1,101 @@
+//! Runs compared with the baselines of their suites, which `accept` writes.
+
+pub(crate) mod files;
+
+use clap::Args;
+use evalsuite_records::record::{AnswerPair, Baseline, SuiteId};
+use evalsuite_report::baseline::{answer_pairs_with_accepted, trials_of_baselines};
+use evalsuite_report::{CompareOptions, Comparison, RunData, SuiteData};
+
+use crate::compared_runs::{Chosen, Compared, ComparedAnswers, Read, Request, check_options, with_reruns};
+use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::say;
+
+/// What comparisons call the base that is the baseline of the suites.
+const BASELINE: &str = "baseline";
+
+/// The argument of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgument {
+    /// Compare with the baseline that `accept` wrote; a single run argument is then RUN
+    #[arg(long, conflicts_with_all = ["run", "targets"])]
+    pub(crate) baseline: bool,
+}
+
+/// The argument of `gate`.
+#[derive(Debug, Args)]
+pub(crate) struct GateArgument {
+    /// Also compare with the baseline that `accept` wrote; a regression counts as a missed gate
+    #[arg(long, conflicts_with = "base")]
+    pub(crate) baseline: bool,
+}
+
+/// Compares a run with the baselines of its suites, of which there has to be one.
+pub(crate) fn compare(chosen: &Chosen, request: &Request<'_>) -> Result<Compared> {
+    let run = request.read(&chosen.run)?;
+    check_options(&run, &run, &request.options)?;
+    let baselines = files::read(&run)?;
+    if baselines.is_empty() {
+        let message = "no suite of the run has a baseline; `cargo evalsuite accept` creates one";
+        return Err(CliError::new(message));
+    }
+    let answers = |pairs| ComparedAnswers {
+        pairs,
+        base: BASELINE.to_owned(),
+        named: format!("{} --baseline", run.run_id),
+        run: run.clone(),
+    };
+    let answers = if request.is_judged { Some(answers(accepted_pairs(&baselines, &run, request)?)) } else { None };
+    let run = if chosen.is_named { run } else { with_new_reruns(run, &baselines, &|run| request.read(run))? };
+    Ok(Compared { comparison: Comparison::with_baselines(&baselines, &run, &request.options), answers })
+}
+
+/// The comparison of a run of chosen cases with what was accepted, if anything was. `read`: of other runs, the cases that this one ran.
+pub(crate) fn compare_after_run(
+    comparison: &mut Option<Comparison>,
+    run: &RunData,
+    options: &CompareOptions,
+    read: Read<'_>,
+) -> Result<()> {
+    let baselines = files::read(run)?;
+    if !baselines.is_empty() {
+        let counted = with_new_reruns(run.clone(), &baselines, read)?;
+        *comparison = Some(Comparison::with_baselines(&baselines, &counted, options));
+    }
+    Ok(())
+}
+
+/// The accepted trials of suites with these names as the base of a run, unless it has another base, and its name; nothing if there are none.
+pub(crate) fn default_base(base: &mut Option<(String, RunData)>, names: Vec<(SuiteId, String)>) -> Result<()> {
+    if base.is_some() {
+        return Ok(());
+    }
+    let suite = |(id, name)| SuiteData { name, id, ..SuiteData::default() };
+    let suites = RunData { suites: names.into_iter().map(suite).collect(), ..RunData::default() };
+    let baselines = files::read(&suites)?;
+    *base = (!baselines.is_empty()).then(|| (BASELINE.to_owned(), trials_of_baselines(&baselines)));
+    Ok(())
+}
+
+/// A run with the other runs of its agent, except those that were accepted: what they showed is in the baselines.
+fn with_new_reruns(run: RunData, accepted: &[Baseline], read: Read<'_>) -> Result<RunData> {
+    with_reruns(run, |id| accepted.iter().any(|baseline| baseline.header.runs.contains(id)), read)
+}
+
+/// The answers of a run with those that were accepted.
+fn accepted_pairs(baselines: &[Baseline], run: &RunData, request: &Request<'_>) -> Result<Vec<AnswerPair>> {
+    let answers = files::read_answers(run)?;
+    let asked = answer_pairs_with_accepted(baselines, &answers, run, request.criteria, &request.options);
+    if asked.iter().all(|pair| pair.answers[0].is_none()) {
+        let message =
+            "the baseline has no answers of the cases of this run; `cargo evalsuite accept --answers` writes them";
+        return Err(CliError::new(message));
+    }
+    let failed = |baseline: &Baseline| baseline.cases.iter().filter(|case| case.passed == 0).count();
+    match baselines.iter().map(failed).sum() {
+        0 => {}
+        1 => say!("note: 1 case is not judged, because its accepted result is a failure"),
+        count => say!("note: {count} cases are not judged, because their accepted results are failures"),
+    }
+    Ok(asked)
+}
