@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evalsuite_schema::{Case, Conversation, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
 
 use super::workspace::SettingsOwner;
-use super::{conversation, execution, expected_output, input, matrix, metadata, requires, workspace};
+use super::{execution, expected_output, input, matrix, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, id, vars};
@@ -81,8 +81,8 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
     let expected_entry = fields.get("expected_output");
     let expected_output = expected_entry.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
-    let mut users_of_turns = Vec::new();
-    let conversation = conversation::read(&mut fields, scope, &mut users_of_turns, d);
+    let (mut conversation, mut users_of_turns) = (None, Vec::new());
+    super::conversation::read(&mut conversation, &mut users_of_turns, &mut fields, scope, d);
     let is_conversation = conversation.is_some();
     if let (Some(entry), true) = (expected_entry, is_conversation) {
         let message = "`expected_output` has no meaning in a conversation";

@@ -10,7 +10,6 @@ mod matrix;
 pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
-mod simulated_user;
 pub(crate) mod sources;
 pub(crate) mod target_skill;
 pub(crate) mod workspace;

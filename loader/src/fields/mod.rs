@@ -42,6 +42,8 @@ pub(crate) struct Fields<'n> {
     /// Keys that it shares with other objects.
     common: &'static [Key],
     is_top: bool,
+    /// The names of keys that were looked for.
+    read: Vec<&'static str>,
 }
 
 /// Start of the keys that are the author's own, such as those with YAML anchors.
@@ -59,7 +61,7 @@ impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
         let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
-        Some(Self { node, object, entries, common: object.common, is_top: false })
+        Some(Self { node, object, entries, common: object.common, is_top: false, read: Vec::new() })
     }
 
     /// The same with other common keys than the table's.
@@ -93,11 +95,17 @@ impl<'n> Fields<'n> {
 
     /// The value of `key`; null counts as absent.
     pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Entry> {
+        self.read.push(key);
         self.peek(key)
     }
 
     fn peek(&self, key: &str) -> Option<&'n Entry> {
         self.entries.iter().find(|entry| entry.key == key && !entry.value.is_null())
+    }
+
+    /// Marks all keys as read, where a problem makes the others meaningless.
+    pub(crate) fn ignore_unread(&mut self) {
+        self.read.extend(self.object.keys.iter().map(|key| key.name));
     }
 
     /// The value of `key` in any of its spellings: old ones are deprecated-key, two spellings are conflicting-keys.
@@ -107,6 +115,7 @@ impl<'n> Fields<'n> {
 
     /// The same by the line of the table.
     fn entry(&mut self, key: &'static Key, d: &mut Diagnostics) -> Option<&'n Entry> {
+        self.read.push(key.name);
         let current = either(self.peek(key.name), key.or.and_then(|other| self.peek(other)), d);
         self.old_spellings(current, key.name, key.old, false, d)
     }
@@ -248,6 +257,12 @@ impl<'n> Fields<'n> {
                 None => problem.help(self.help_for(&entry.key)).fix_if(self.certain_key(entry)),
             });
         }
+        // What is written in a key that nothing reads would have no effect.
+        let is_unread = |key: &&Key| key.by_hand && key.status == Status::Current && !self.read.contains(&key.name);
+        for entry in self.object.keys.iter().filter(is_unread).filter_map(|key| self.peek(key.name)) {
+            let message = format!("{} in {} is not supported", label(entry), self.object.what);
+            d.report(Code::UnknownKey, entry.key_span, message, "delete it");
+        }
     }
 
     /// What to write in place of an unknown key.
@@ -311,4 +326,22 @@ pub(crate) fn reject<T>(
 /// The key as messages name it.
 pub(crate) fn label(entry: &Entry) -> String {
     format!("`{}`", entry.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Workspace;
+    use evalsuite_schema::keys::Keys;
+
+    use super::*;
+    use crate::tests::Package;
+
+    #[test]
+    fn a_key_that_nothing_reads_is_an_error() {
+        let package = Package::new(&[]);
+        let node = package.node("{hooks: {before_all: ./seed}, repos: ~}");
+        let mut d = Diagnostics::new();
+        Fields::new(&node, Workspace::TABLE, &mut d).unwrap().finish(&mut d);
+        assert_eq!(package.lines(&d), ["1:2 E019 `hooks` in `workspace` is not supported"]);
+    }
 }

@@ -193,6 +193,7 @@ pub(crate) fn settings(
     d: &mut Diagnostics,
 ) -> Option<GraderConfig> {
     if let Some(problem) = text::several_texts(table, fields) {
+        fields.ignore_unread();
         d.push(problem);
         return None;
     }

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::{Case, Grader, GraderConfig, Turn};
 
-use crate::run::trial::conversation::turn_folder;
+use crate::run::selection::case_graders::turn_folder;
 
 /// All graders of a case, those of its turns and the members of composites after them, with their paths and turns.
 pub(crate) fn graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {

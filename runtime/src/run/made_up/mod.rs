@@ -4,6 +4,7 @@
 pub(crate) mod bounded_grading;
 pub(crate) mod grader_examples;
 pub(crate) mod graders_with_paths;
+mod made_up_conversation;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;
 pub(crate) mod made_up_workspace;

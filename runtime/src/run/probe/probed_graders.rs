@@ -7,7 +7,7 @@ use evalsuite_schema::grader::{Aggregator, ExecutionMetrics, ToolTrajectory, Tra
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::run::made_up::graders_with_paths::graders_with_paths;
-use crate::run::trial::conversation::turn_folder;
+use crate::run::selection::case_graders::turn_folder;
 
 /// The graders of a case by their paths.
 pub(super) fn graders_by_path(case: &Case) -> BTreeMap<String, &Grader> {

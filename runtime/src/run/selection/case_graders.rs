@@ -27,6 +27,11 @@ pub(crate) fn turn_graders(turn: &Turn, case: &Case) -> Vec<Grader> {
     turn.graders.clone()
 }
 
+/// What the paths of the graders and the files of a turn begin with.
+pub(crate) fn turn_folder(index: u32) -> String {
+    format!("turn-{index:03}")
+}
+
 /// Graders of a case, its turns and its composites that are not registered, or that reject their settings.
 pub(crate) fn grader_problems(case: &Case, registry: &Registry) -> Vec<Diagnostic> {
     case.all_graders().flat_map(Grader::with_members).filter_map(|grader| problem(grader, registry)).collect()

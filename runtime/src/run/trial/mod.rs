@@ -23,7 +23,6 @@ use evalsuite_records::record::{TrialRecord, WorkspaceRecord};
 
 use self::called::call_agent;
 use self::captured::capture;
-use self::conversation::run_conversation;
 use self::graded::{Graded, grade};
 use self::prepared::{Prepared, open_cassette};
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
@@ -90,10 +89,15 @@ fn call_and_grade(prepared: &Prepared<'_>) -> Result<Graded, EarlyEnd> {
 
 /// The agent's work, and what graders say of it.
 fn work(prepared: &Prepared<'_>, before: &Snapshot) -> Result<Graded, EarlyEnd> {
-    let trial = prepared.trial;
-    if let Some(conversation) = &prepared.case.conversation {
-        return Ok(run_conversation(prepared, conversation, before));
+    match &prepared.case.conversation {
+        Some(turns) => Ok(conversation::run_conversation(prepared, turns, before)),
+        _ => answer_and_grade(prepared, before),
     }
+}
+
+/// The agent's answer to the only input, and what graders say of it.
+fn answer_and_grade(prepared: &Prepared<'_>, before: &Snapshot) -> Result<Graded, EarlyEnd> {
+    let trial = prepared.trial;
     let call = || call_agent(prepared, &prepared.case.input, None, Ok(before));
     let called = guarded(|| trial.timed(|t| &mut t.agent_ms, call))?;
     let captured = guarded(|| Ok(trial.timed(|t| &mut t.capture_ms, || capture(prepared, before, called))))?;

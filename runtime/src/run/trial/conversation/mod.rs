@@ -17,7 +17,7 @@ use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::messages::content_text;
 use crate::model::recording::Recording;
-use crate::run::selection::case_graders::{case_graders, turn_graders};
+use crate::run::selection::case_graders::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::called::{Called, call_agent};
 use crate::run::trial::called_command::agent_directory;
 use crate::run::trial::captured::{
@@ -215,11 +215,6 @@ impl RunningConversation<'_> {
         });
         Graded { turns: recorded, ..Graded::of(trial, Some(captured), graded) }
     }
-}
-
-/// What the paths of the graders and the files of a turn begin with.
-pub(crate) fn turn_folder(index: u32) -> String {
-    format!("turn-{index:03}")
 }
 
 /// The record of a turn to which the agent has not replied.

@@ -1,10 +1,12 @@
 //! Conversations: `mode`, `turns`, a simulated user, and their settings.
 
+mod simulated_user;
+
 use evalsuite_schema::keys::{FromWritten, Keys};
 use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
-use super::simulated_user::ReadConversation;
-use super::{expected_output, input, simulated_user};
+use self::simulated_user::ReadConversation;
+use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
@@ -12,9 +14,19 @@ use crate::graders::assertions;
 use crate::read::node::{Data, Node};
 use crate::source::Span;
 
-/// The conversation that a case is, right or wrong: then it needs no `input` of its own. `users` gets the uses of graders that are not
-/// built in.
-pub(crate) fn read(
+/// Reads the conversation that a case is, right or wrong: then it needs no `input` of its own. `users` gets the uses of graders that are
+/// not built in.
+pub(super) fn read(
+    found: &mut Option<Conversation>,
+    users: &mut Vec<(String, Span)>,
+    fields: &mut Fields<'_>,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) {
+    *found = written(fields, scope, users, d);
+}
+
+fn written(
     fields: &mut Fields<'_>,
     scope: Scope<'_>,
     users: &mut Vec<(String, Span)>,
