@@ -4,8 +4,8 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::arm::TargetSkill;
 use crate::grader::keys::ASSERTIONS;
+use crate::hooks::WrittenHooks;
 use crate::json::{FromJson, ToJson};
-use crate::workspace::WrittenHooks;
 use crate::{Hooks, SealMode, WorkspaceCopy, is_default};
 
 /// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the

@@ -23,6 +23,7 @@ pub mod arm;
 mod calibration;
 mod case;
 pub mod chat;
+mod command;
 #[doc(hidden)]
 pub mod decimal;
 mod defaults;
@@ -35,6 +36,7 @@ mod examples;
 mod execution;
 pub mod gate;
 pub mod grader;
+mod hooks;
 pub mod json;
 #[doc(hidden)]
 pub mod keys;
@@ -69,6 +71,7 @@ pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Task, Turn,
 };
+pub use command::{Argument, Command};
 #[doc(hidden)]
 pub use defaults::is_default;
 pub use diagnostics::Location;
@@ -77,6 +80,9 @@ pub use execution::{
     CaseExecution, CommonExecution, Requires, Strategy, SuiteExecution, SuiteRequires, Target, Trials,
 };
 pub use grader::{Grader, GraderConfig, GraderKind};
+pub use hooks::{Hook, Hooks, Reset};
+#[doc(hidden)]
+pub use hooks::{WrittenHook, WrittenHooks};
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
 pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
@@ -101,8 +107,6 @@ pub use user::ConversationKeys;
 pub use user::SimulatedUser;
 #[doc(hidden)]
 pub use wildcard::{is_tool_named, matches_stars};
-pub use workspace::{
-    Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace, WorkspaceCopy,
-};
+pub use workspace::{Checkout, Isolation, Repo, RepoSource, Resolve, Workspace, WorkspaceCopy};
 #[doc(hidden)]
-pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone, WrittenHook, WrittenHooks};
+pub use workspace::{RepoSourceKeys, ShortRepo, WrittenClone};

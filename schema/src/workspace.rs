@@ -1,10 +1,10 @@
-//! Workspaces, repositories, hooks and commands.
+//! Workspaces and repositories.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
-use crate::{PathRef, Sealing, is_default};
+use crate::{Command, Hooks, PathRef, WrittenHooks, is_default};
 
 /// `workspace` of a suite or a case.
 pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
@@ -210,121 +210,4 @@ pub enum Resolve {
     Remote,
     /// The clone.
     Local,
-}
-
-/// Commands that run around trials. A hook is a command, or a mapping with more settings.
-#[derive(Debug, Clone, Default, Keys)]
-#[keys(id = "hooks")]
-#[also(on_reuse: Any, "{command: [./reset]}", "Runs where another tool uses a workspace again.",
-    no_effect = "delete it: every trial gets a workspace of its own")]
-#[also(on_finish: Any, "{command: [./reset]}", "Runs where another tool is done with a workspace.",
-    no_effect = "delete it: every trial gets a workspace of its own")]
-pub struct WrittenHooks {
-    /// Whether the hooks run.
-    #[key(Boolean, "false", default = "`true`")]
-    pub enabled: Option<bool>,
-    /// Runs once per run and suite, before the first trial.
-    #[key(HOOK, "{command: [./start_database]}", by_hand)]
-    pub before_all: Option<WrittenHook>,
-    /// Runs before every trial.
-    #[key(HOOK, "\"psql -f {{case_dir}}/seed.sql\"", by_hand)]
-    pub before_each: Option<WrittenHook>,
-    /// Runs after every trial, also after an error.
-    #[key(HOOK, "{command: [./collect_logs], timeout_ms: 10000}", by_hand)]
-    pub after_each: Option<WrittenHook>,
-    /// Runs once, after the last trial of the suite.
-    #[key(HOOK, "[./stop_database]", by_hand)]
-    pub after_all: Option<WrittenHook>,
-}
-
-const HOOK: Type = Type::OneOf(&[Type::Command, Type::Object(WrittenHook::TABLE)]);
-
-/// A hook with settings. It gets a JSON object on standard input (see the protocols).
-#[derive(Debug, Clone, Default, Keys)]
-#[keys(id = "hook", what = "a hook")]
-pub struct WrittenHook {
-    /// Working directory.
-    #[key(Directory, "./scripts", default = "the suite's directory; in a workspace file, its directory", by_hand)]
-    pub cwd: Option<PathRef>,
-    /// What runs. A hook with `reset` can do without.
-    #[key(Command, "[./scripts/seed.sh, \"{{test_id}}\"]", old("script"), by_hand)]
-    #[key(codes(InvalidHook, InvalidCommand, MissingPath, ArgumentNotFound, UnknownTemplateVariable))]
-    pub command: Option<Command>,
-    /// Returns the workspace to its state before the trials: `fast` leaves files that git ignores alone, `strict` removes
-    /// them, too. Only in `before_each` and `after_each`.
-    #[key(Choice(Reset::WORDS), "fast", default = "`none`", codes(SettingConflict))]
-    pub reset: Option<Reset>,
-    /// Time limit.
-    #[key(Integer(1, u64::MAX), "10000")]
-    #[key(old("timeoutMs"), default = "60000 before, 30000 after trials", unit = "milliseconds")]
-    pub timeout_ms: Option<u64>,
-    /// What the command may use.
-    #[key(flatten)]
-    pub sealing: Sealing,
-}
-
-/// Commands run around trials.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
-pub struct Hooks {
-    /// Once, before the first trial.
-    pub before_all: Option<Hook>,
-    /// Before every trial.
-    pub before_each: Option<Hook>,
-    /// After every trial.
-    pub after_each: Option<Hook>,
-    /// Once, after the last trial.
-    pub after_all: Option<Hook>,
-}
-
-/// One hook.
-#[skip_empty]
-#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-pub struct Hook {
-    /// What runs. `None` for a hook that only resets the workspace.
-    pub command: Option<Command>,
-    /// Time limit in milliseconds.
-    pub timeout_ms: u64,
-    /// Working directory.
-    pub cwd: Option<PathRef>,
-    /// How the workspace is returned to its base before the command.
-    #[json(default, skip_if = "is_default")]
-    pub reset: Reset,
-    /// What the command may use.
-    #[json(default, skip_if = "is_default")]
-    pub sealing: Sealing,
-}
-
-/// How a workspace is returned to its base.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
-pub enum Reset {
-    /// Not at all.
-    #[default]
-    None,
-    /// Tracked files, and untracked ones that git does not ignore.
-    Fast,
-    /// Ignored files too.
-    Strict,
-}
-
-/// A program and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
-pub enum Command {
-    /// A line for `sh -c` (on Windows `cmd /C`).
-    Shell(String),
-    /// Program and arguments, without a shell. Elements that name files of the suite are [`Argument::Path`].
-    Argv(Vec<Argument>),
-}
-
-/// An element of [`Command::Argv`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
-pub enum Argument {
-    /// Passed as written.
-    Text(String),
-    /// A file of the suite, passed as absolute path.
-    Path(PathRef),
 }

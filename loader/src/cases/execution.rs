@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{CaseExecution, CommonExecution, SealMode, SuiteExecution, Target, Trials};
 
-use super::{hooks, target_skill};
+use super::{target_skill, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, sealing};
@@ -141,8 +141,7 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
     // It may be a variable: a targets file is read when a run starts.
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
-    let hooks =
-        fields.get("hooks").map(|entry| hooks::with_defaults(hooks::read(&entry.value, scope, d))).unwrap_or_default();
+    let hooks = workspace::hooks(&mut fields, scope, d).into_hooks();
     let skill = fields.get("skill").map(|entry| target_skill::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks, skill })

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef};
-use evalsuite_schema::{WrittenHook, WrittenHooks};
+use evalsuite_schema::{Argument, Command, WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{PathKind, Scope};
@@ -18,7 +17,14 @@ use evalsuite_schema::diagnostics::suggest;
 const NAMES: [(&str, bool); 4] =
     [("before_all", false), ("before_each", true), ("after_each", true), ("after_all", false)];
 
-pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
+/// Reads `hooks` of an object.
+pub(super) fn read(hooks: &mut WrittenHooks, fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) {
+    if let Some(entry) = fields.get("hooks") {
+        *hooks = written(&entry.value, scope, d);
+    }
+}
+
+fn written(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
         let message = format!("`hooks` must be a mapping, found {}", node.kind());
         d.report(Code::InvalidHook, node.span, message, "write `before_each: {command: …}`");
@@ -106,55 +112,4 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
         parts.set("cwd", Written::made(found.reference));
     }
     Some(parts)
-}
-
-/// The hooks of a case over those of its suite: hook by hook, key by key.
-pub(super) fn over(case: WrittenHooks, suite: &WrittenHooks) -> WrittenHooks {
-    let over = |case: Option<WrittenHook>, suite: &Option<WrittenHook>| match (case, suite.clone()) {
-        (Some(case), Some(suite)) => Some(WrittenHook {
-            command: case.command.or(suite.command),
-            timeout_ms: case.timeout_ms.or(suite.timeout_ms),
-            cwd: case.cwd.or(suite.cwd),
-            reset: case.reset.or(suite.reset),
-            sealing: case.sealing.or(&suite.sealing),
-        }),
-        (case, suite) => case.or(suite),
-    };
-    WrittenHooks {
-        enabled: case.enabled.or(suite.enabled),
-        before_all: over(case.before_all, &suite.before_all),
-        before_each: over(case.before_each, &suite.before_each),
-        after_each: over(case.after_each, &suite.after_each),
-        after_all: over(case.after_all, &suite.after_all),
-    }
-}
-
-/// The hooks with their defaults; none at all where they are turned off.
-pub(super) fn with_defaults(written: WrittenHooks) -> Hooks {
-    if written.enabled == Some(false) {
-        return Hooks::default();
-    }
-    let hook = |written: Option<WrittenHook>, timeout_ms| {
-        written.map(|hook| Hook {
-            command: hook.command,
-            timeout_ms: hook.timeout_ms.unwrap_or(timeout_ms),
-            cwd: hook.cwd,
-            reset: hook.reset.unwrap_or_default(),
-            sealing: hook.sealing,
-        })
-    };
-    Hooks {
-        before_all: hook(written.before_all, 60_000),
-        before_each: hook(written.before_each, 60_000),
-        after_each: hook(written.after_each, 30_000),
-        after_all: hook(written.after_all, 30_000),
-    }
-}
-
-/// Lets hooks without `cwd` run in `directory`.
-pub(super) fn default_cwd(hooks: &mut WrittenHooks, directory: &PathRef) {
-    let WrittenHooks { before_all, before_each, after_each, after_all, .. } = hooks;
-    for hook in [before_all, before_each, after_each, after_all].into_iter().flatten() {
-        hook.cwd.get_or_insert_with(|| directory.clone());
-    }
 }

@@ -7,7 +7,7 @@ use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::{hooks, repos};
+use super::repos;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{FoundPath, PathKind, Scope};
 use crate::fields::{self, Fields};
@@ -74,7 +74,7 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
     }
     let dir = found.path.parent().unwrap_or(scope.dir);
     let mut written = object(&root, place, scope.at(dir), d)?;
-    hooks::default_cwd(&mut written.hooks, &PathRef::found(".", scope.roots.compiled(dir)));
+    written.hooks.default_cwd(&PathRef::found(".", scope.roots.compiled(dir)));
     Some(written)
 }
 
@@ -102,9 +102,7 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     }
     mode(&mut fields, scope, d);
     written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
-    if let Some(entry) = fields.get("hooks") {
-        written.hooks = hooks::read(&entry.value, scope, d);
-    }
+    written.hooks = hooks(&mut fields, scope, d);
     if let Some(entry) = fields.get("docker") {
         written.docker = true;
         if !scope.request.allow_docker {
@@ -115,6 +113,13 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
     }
     fields.finish(d);
     Some(written)
+}
+
+/// The hooks of a workspace, or of a target.
+pub(super) fn hooks(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
+    let mut written = WrittenHooks::default();
+    super::hooks::read(&mut written, fields, scope, d);
+    written
 }
 
 fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {
@@ -211,7 +216,7 @@ pub(crate) fn merge(
         copies: Vec::new(),
         isolation,
         repos: case.repos.or_else(|| suite.repos.clone()).unwrap_or_default(),
-        hooks: hooks::with_defaults(hooks::over(case.hooks, &suite.hooks)),
+        hooks: case.hooks.over(&suite.hooks).into_hooks(),
         docker: case.docker || suite.docker,
     })
 }

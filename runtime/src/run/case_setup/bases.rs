@@ -4,21 +4,33 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::Reason;
-use evalsuite_schema::{Hook, Hooks, Isolation};
+use evalsuite_schema::{Isolation, Workspace};
 
 use crate::platform::digest::file_key;
-use crate::platform::files::{read_json, remove_if_exists, write_json};
+use crate::platform::files::remove_if_exists;
 use crate::platform::process::echo::Echo;
-use crate::platform::redaction::Redactor;
 use crate::record::coordination::run_once;
-use crate::run::case_setup::{CaseSetup, WorkspaceSource, run_hook, written};
-use crate::run::hooks::{HookCall, Scope};
+use crate::run::case_setup::{CaseSetup, WorkspaceNeeds, WorkspaceSource};
 use crate::run::plan::Plan;
 use crate::run::session::Session;
 use crate::workspace::{self, WorkspaceBase, workspace_error};
 
-/// File next to the workspace of a case's own base, with the hook that still has to run.
-const PENDING: &str = "after_all.json";
+/// What a base belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum BaseOwner<'b> {
+    /// The suite, with this workspace, in the directory.
+    Suite { session: &'b Session, workspace: &'b Workspace, directory: &'b Path },
+    /// The target of the case, in the directory.
+    Target { session: &'b Session, directory: &'b Path },
+    /// The case, with this workspace, in a directory with further files.
+    Case { needs: WorkspaceNeeds, workspace: &'b Workspace, base: &'b Path },
+}
+
+/// Does what a base needs once its files are there.
+pub(super) fn complete(plan: &Plan<'_>, owner: BaseOwner<'_>) -> Result<(), Reason> {
+    super::base_hooks::run_before_all(plan, owner)?;
+    Ok(())
+}
 
 impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.
@@ -33,10 +45,8 @@ impl CaseSetup<'_> {
         let wanted = plan.data.workspace.clone().unwrap_or_default();
         let is_shared = wanted.isolation == Isolation::Shared;
         let directory = base.join("workspace");
-        let call =
-            |name: &str, hook: &Hook| plan.hook_call(Scope::Suite, name, hook, None, &directory, session.log(name));
-        let of_suite =
-            self.make_base(&name, &base, &wanted, is_shared, || run_before_all(plan, &session, &wanted.hooks, call))?;
+        let owner = BaseOwner::Suite { session: &session, workspace: &wanted, directory: &directory };
+        let of_suite = self.make_base(&name, &base, &wanted, is_shared, owner)?;
         let of_suite = match of_suite {
             Ok(base) => base,
             Err(reason) => return Ok(Err(reason)),
@@ -58,16 +68,12 @@ impl CaseSetup<'_> {
         };
         let key = file_key(&plan.identity.target);
         let own = (!is_shared && hooks.before_all.is_some()).then(|| session.base().join("targets").join(&key));
-        let call = |name: &str, hook: &Hook| {
-            let log = session.log(&format!("target.{key}.{name}"));
-            plan.hook_call(Scope::Target, name, hook, None, own.as_deref().unwrap_or(base), log)
-        };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             if let Some(own) = &own {
                 workspace::copy_to_trial(base, own).map_err(|error| workspace_error(&error))?;
             }
-            run_before_all(plan, session, hooks, call)
+            complete(plan, BaseOwner::Target { session, directory: own.as_deref().unwrap_or(base) })
         })?;
         Ok(made.map(|()| own))
     }
@@ -80,20 +86,9 @@ impl CaseSetup<'_> {
         let first_attempt = plan.case_directory.attempt(1);
         let name = format!("case-{}", first_attempt.file_name().unwrap_or_default().to_string_lossy());
         let base = plan.run.suite(&plan.suite.key()).join("base").join(&name);
-        let call = |name: &str, hook: &Hook| {
-            let log = plan.directory.join("hooks").join(format!("{name}.log"));
-            plan.hook_call(Scope::Case, name, hook, Some(&plan.case), &base.join("workspace"), log)
-        };
-        let needs = self.needs;
         self.own_base = Some(base.clone());
-        self.make_base(&once_name(&name), &base, workspace, isolation == Isolation::Shared, || {
-            if let Some(hook) = workspace.hooks.after_all.as_ref().filter(|_| needs.own_after_all) {
-                // If the process dies, `cargo evalsuite finish` finds the file.
-                written(write_json(&base.join(PENDING), &call("after_all", hook), &Redactor::default()))?;
-            }
-            let before_all = workspace.hooks.before_all.as_ref().filter(|_| needs.own_before_all);
-            before_all.map_or(Ok(()), |hook| run_hook(&call("before_all", hook), plan))
-        })
+        let owner = BaseOwner::Case { needs: self.needs, workspace, base: &base };
+        self.make_base(&once_name(&name), &base, workspace, isolation == Isolation::Shared, owner)
     }
 
     /// Runs the case's own hook after its trials and removes its base, unless the case is run again.
@@ -106,14 +101,8 @@ impl CaseSetup<'_> {
 /// Runs the pending hook of a case's own base and removes the base. Returns whether there was a hook, and the problems.
 pub(crate) fn end_own_base(locks: &Path, base: &Path, echo: Echo) -> (bool, Vec<String>) {
     let mut problems = Vec::new();
-    let call = read_json::<HookCall>(&base.join(PENDING)).unwrap_or_else(|error| {
-        problems.push(error.to_string());
-        None
-    });
-    if let Some(call) = &call {
-        let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
-        problems.extend(result.err().map(|failure| format!("case `{}`: {}", call.facts.test_id, failure.message)));
-    }
+    let mut had_hook = false;
+    super::base_hooks::run_after_all(base, echo, &mut had_hook, &mut problems);
     // The next test that needs the base makes it again.
     let name = base.file_name().unwrap_or_default().to_string_lossy();
     let made = locks.join(format!("once-{}.json", once_name(&name)));
@@ -123,68 +112,10 @@ pub(crate) fn end_own_base(locks: &Path, base: &Path, echo: Echo) -> (bool, Vec<
         // It fails where other bases remain.
         let _ = fs::remove_dir(bases);
     }
-    (call.is_some(), problems)
+    (had_hook, problems)
 }
 
 /// Name under which the making of a base is done once per run.
 fn once_name(name: &str) -> String {
     format!("base-{name}")
-}
-
-/// Runs the hook before all tests. The session knows by then which hook undoes it.
-fn run_before_all(
-    plan: &Plan<'_>,
-    session: &Session,
-    hooks: &Hooks,
-    call: impl Fn(&str, &Hook) -> HookCall,
-) -> Result<(), Reason> {
-    written(session.note_pending(hooks.after_all.as_ref().map(|hook| call("after_all", hook))))?;
-    let Some(hook) = &hooks.before_all else { return Ok(()) };
-    let result = run_hook(&call("before_all", hook), plan);
-    written(session.before_all_ended(result.is_ok()))?;
-    result
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use evalsuite_schema::{Command, Location, Reset, Sealing};
-
-    use super::*;
-    use crate::run::hooks::HookFacts;
-
-    #[test]
-    fn the_base_of_a_process_that_died_is_removed_after_its_hook() {
-        let run = tempfile::tempdir().unwrap();
-        let base = run.path().join("base/case-a");
-        fs::create_dir_all(base.join("workspace")).unwrap();
-        let call = HookCall {
-            name: "after_all".into(),
-            scope: Scope::Case,
-            hook: Hook {
-                command: Some(Command::Shell("pwd > {{workspace_path}}/../../../seen".into())),
-                timeout_ms: 60_000,
-                cwd: None,
-                reset: Reset::None,
-                sealing: Sealing::default(),
-            },
-            facts: HookFacts {
-                run_id: "r".into(),
-                package_root: run.path().to_owned(),
-                suite_dir: run.path().to_owned(),
-                workspace: base.join("workspace"),
-                test_id: "a".into(),
-                target: None,
-                case: None,
-                trial: None,
-                result: None,
-                hidden: Vec::new(),
-            },
-            log: run.path().join("after_all.log"),
-            location: Location::new("f", 1, 1),
-        };
-        write_json(&base.join(PENDING), &call, &Redactor::default()).unwrap();
-        assert_eq!(end_own_base(run.path(), &base, Echo::Off), (true, Vec::new()));
-        assert!(run.path().join("seen").is_file(), "the hook ran");
-        assert!(!run.path().join("base").exists(), "nothing is left");
-    }
 }

@@ -1,5 +1,6 @@
 //! The common setup of a case's trials, before the first one: which workspace they need, base workspaces, and hooks that run once.
 
+mod base_hooks;
 pub(crate) mod bases;
 
 use std::io;
@@ -11,7 +12,7 @@ use evalsuite_schema::{Hooks, Isolation, Workspace};
 use crate::model::interpolation;
 use crate::platform::file_lock::FileLock;
 use crate::record::coordination::run_once;
-use crate::run::hooks::HookCall;
+use crate::run::case_setup::bases::{BaseOwner, complete};
 use crate::run::plan::Plan;
 use crate::run::session::{EnteredSession, Session};
 use crate::workspace::{self, BaseFacts, WorkspaceBase, workspace_error};
@@ -122,7 +123,7 @@ impl<'a> CaseSetup<'a> {
         }
     }
 
-    /// Makes a base in `workspace` of a directory, once per run under this name: its files, then what its hooks do. A shared one gets a
+    /// Makes a base in `workspace` of a directory, once per run under this name: its files, then what its owner adds. A shared one gets a
     /// copy for resets.
     fn make_base(
         &self,
@@ -130,13 +131,13 @@ impl<'a> CaseSetup<'a> {
         directory: &Path,
         wanted: &Workspace,
         is_shared: bool,
-        run_hooks: impl FnOnce() -> Result<(), Reason>,
+        owner: BaseOwner<'_>,
     ) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
         let (directory, pristine) = (directory.join("workspace"), directory.join("pristine"));
         let built = run_once(&plan.run.locks(), name, &plan.redactor, || {
             build(wanted, &directory, plan)?;
-            run_hooks()?;
+            complete(plan, owner)?;
             if is_shared {
                 workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(&error))?;
             }
@@ -159,18 +160,6 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
         Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
     workspace::build(&resolved, directory, &plan.places, plan.settings.echo)
-}
-
-fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {
-    call.resolve_and_run(&plan.redactor, plan.settings.echo).1
-}
-
-/// A hook runs only if the session knows how to undo it.
-fn written(result: io::Result<()>) -> Result<(), Reason> {
-    result.map_err(|error| {
-        let message = format!("the state of the suite's hooks cannot be written: {error}");
-        Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, message)
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::record::Status;
 use evalsuite_schema::json::{FromJson, ToJson, Value, json};
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 
@@ -11,6 +10,7 @@ use crate::model::command::{CommandEnvironment, of_workspace};
 use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::echo::Echo;
+use crate::run::trial_result::TrialResult;
 
 /// What a hook gets.
 #[derive(Debug, Clone, ToJson, FromJson)]
@@ -37,15 +37,6 @@ pub(crate) struct CaseFacts {
     pub(crate) dir: PathBuf,
     pub(crate) input: String,
     pub(crate) metadata: Object,
-}
-
-/// How a trial ended.
-#[derive(Debug, Clone, ToJson, FromJson)]
-pub(crate) struct TrialResult {
-    pub(crate) outcome: Status,
-    pub(crate) score: Option<f64>,
-    /// The answer, as far as the record has it; `None` where the agent gave none.
-    pub(crate) answer: Option<String>,
 }
 
 impl CaseFacts {
@@ -135,6 +126,7 @@ fn texts(message: &Message) -> Vec<String> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use evalsuite_records::record::Status;
     use evalsuite_schema::{PathRef, Role};
 
     use super::*;

@@ -7,13 +7,13 @@ use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::run::case_setup::CaseSetup;
-use crate::run::hooks::TrialResult;
 use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::trial::captured::changes_between;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
-use crate::run::trial::trial_hooks;
+use crate::run::trial::{set_up, tear_down};
+use crate::run::trial_result::TrialResult;
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, workspace_error};
@@ -49,7 +49,7 @@ impl MadeUpGrading<'_> {
         let (outcome, score) = graded.as_ref().map_or_else(|end| (end.outcome, None), |graded| graded.worst);
         let answer = result.replies.last().filter(|_| graded.is_ok()).map(|reply| reply.answer.clone());
         let after = guarded(|| {
-            trial_hooks::run_after_each(&prepared, &TrialResult { outcome, score, answer });
+            tear_down(&prepared, &TrialResult { outcome, score, answer });
             Ok(())
         });
         drop(prepared);
@@ -67,8 +67,7 @@ impl MadeUpGrading<'_> {
         prepared: &Prepared<'_>,
     ) -> Result<GradedResult, EarlyEnd> {
         let trial = prepared.trial;
-        trial_hooks::run_before_each(prepared)?;
-        let before = prepared.snapshot()?;
+        let before = set_up(prepared)?;
         ReplayableChanges::of_texts(result.files.clone())
             .apply(&trial.workspace)
             .map_err(|error| workspace_error(&error))?;

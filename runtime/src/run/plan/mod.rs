@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseIdentity, CaseRecord, GraderRecord, Mode, Reason, TrialRecord};
-use evalsuite_schema::{Case, Hook, Hooks, Suite};
+use evalsuite_schema::{Case, Hooks, Suite};
 
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
@@ -26,7 +26,6 @@ use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeho
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
-use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
 use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::targets::ChosenAgent;
 use crate::run::selection::{requirements, rerun};
@@ -189,44 +188,6 @@ impl Plan<'_> {
     /// The hooks of the case's target.
     pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
         self.data.target(&self.identity.target).map(|target| &target.hooks)
-    }
-
-    /// A call of a hook: around the trials of a case, or, without one, around all cases of the suite or of the target.
-    pub(crate) fn hook_call(
-        &self,
-        scope: Scope,
-        name: &str,
-        hook: &Hook,
-        case: Option<&Case>,
-        workspace: &Path,
-        log: PathBuf,
-    ) -> HookCall {
-        let around_all = || match scope {
-            Scope::Target => format!("__target_{name}__"),
-            Scope::Case | Scope::Suite => format!("__{name}__"),
-        };
-        let (seals, mut hook) = (self.seals(), hook.clone());
-        // Another process may run the hook.
-        hook.sealing.sealed = Some(seals.mode(&hook.sealing));
-        HookCall {
-            name: name.to_owned(),
-            scope,
-            hook,
-            facts: HookFacts {
-                run_id: self.run.run_id.clone(),
-                package_root: self.places.package_root.clone(),
-                suite_dir: self.places.suite_dir.clone(),
-                workspace: workspace.to_owned(),
-                test_id: case.map_or_else(around_all, |case| case.id.clone()),
-                target: (case.is_some() || scope == Scope::Target).then(|| self.identity.target.clone()),
-                case: case.map(|case| CaseFacts::of(case, &self.places)),
-                trial: None,
-                result: None,
-                hidden: seals.hidden,
-            },
-            log,
-            location: case.map_or(&self.data.location, |_| &self.case.location).clone(),
-        }
     }
 
     /// The command line that runs the case's test again.

@@ -13,9 +13,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use evalsuite_records::record::HookState;
-use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::sorting::sort_by;
+use evalsuite_records::record::{HookState, Reason};
+use evalsuite_schema::json::{FromJson, ToJson, Value};
 use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use crate::model::suite::EvalSuite;
@@ -26,7 +25,6 @@ use crate::platform::process::echo::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;
-use crate::run::hooks::{HookCall, Scope};
 use crate::run::settings::Settings;
 use crate::workspace;
 
@@ -76,7 +74,7 @@ struct SessionState {
     after_all: HookState,
     /// Hooks to run at the end. Their variables are not filled in, so that no secret is written.
     #[json(rename = "owed")]
-    pending: Vec<HookCall>,
+    pending: Vec<Value>,
 }
 
 /// What happened at the end of a session.
@@ -165,14 +163,12 @@ impl Session {
         Ok(EnteredSession { epoch: state.epoch, _in_use: FileLock::share(&self.in_use())? })
     }
 
-    /// Records, before a hook before all tests runs, the hook that undoes it.
-    pub(crate) fn note_pending(&self, after_all: Option<HookCall>) -> io::Result<()> {
-        let Some(call) = after_all else { return Ok(()) };
+    /// Records, before a hook before all tests runs, the hook that undoes it. It is already there if a process died while the hook before
+    /// all tests ran.
+    pub(crate) fn note_pending(&self, hook: Value, is_same: impl Fn(&Value) -> bool) -> io::Result<()> {
         self.change(|state| {
-            // It is already there if a process died while the hook before all tests ran.
-            let is_same = |pending: &HookCall| pending.scope == call.scope && pending.facts.target == call.facts.target;
             if !state.pending.iter().any(is_same) {
-                state.pending.push(call);
+                state.pending.push(hook);
             }
             state.after_all = HookState::Pending;
         })
@@ -233,10 +229,9 @@ impl Session {
             ended.problems.push(format!("tests of suite `{}` are still running", self.name));
             return Ok(ended);
         };
-        // The hooks of targets run inside those of the suite.
-        sort_by(&mut state.pending, |one, other| (one.scope != Scope::Target).cmp(&(other.scope != Scope::Target)));
-        for call in std::mem::take(&mut state.pending) {
-            let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
+        let mut hooks: Vec<Result<(), Reason>> = Vec::new();
+        crate::run::hooks::run_pending(&mut hooks, &mut state.pending, echo);
+        for result in hooks {
             ended.hooks += 1;
             state.after_all = after_hook(state.after_all, result.is_ok());
             ended.problems.extend(result.err().map(|failure| format!("suite `{}`: {}", self.name, failure.message)));

@@ -10,11 +10,11 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
-use crate::run::hooks::TrialResult;
 use crate::run::selection::case_graders::case_graders;
 use crate::run::trial::captured::Captured;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
+use crate::run::trial_result::TrialResult;
 
 /// A trial that is decided: graded, or ended before its graders.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Graded {
         matches!(self.score.outcome, Status::Passed | Status::Failed)
     }
 
-    /// What hooks get.
+    /// What runs after it gets.
     pub(crate) fn result(&self) -> TrialResult {
         let answer = self.captured.as_ref().and_then(Captured::answer);
         TrialResult { outcome: self.score.outcome, score: self.score.score, answer: answer.map(|(answer, _)| answer) }

@@ -28,6 +28,7 @@ use self::prepared::{Prepared, open_cassette};
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
 use crate::run::plan::Plan;
+use crate::run::trial_result::TrialResult;
 use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
 
@@ -63,7 +64,7 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
         graded.fail(trial, unknown);
     }
     let torn_down = guarded(|| {
-        trial.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &graded.result()));
+        trial.timed(|t| &mut t.teardown_ms, || tear_down(&prepared, &graded.result()));
         Ok(())
     });
     torn_down.unwrap_or_else(|end| graded.end(trial, end));
@@ -73,11 +74,7 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
 /// Everything between the hooks around the trial, and the ones before it.
 fn call_and_grade(prepared: &Prepared<'_>) -> Result<Graded, EarlyEnd> {
     let trial = prepared.trial;
-    let set_up = || {
-        trial_hooks::run_before_each(prepared)?;
-        prepared.snapshot()
-    };
-    let before = guarded(|| trial.timed(|t| &mut t.setup_ms, set_up))?;
+    let before = guarded(|| trial.timed(|t| &mut t.setup_ms, || set_up(prepared)))?;
     let mut graded = work(prepared, &before).unwrap_or_else(|end| Graded::ended(trial, end));
     let checked = guarded(|| {
         canary::check(prepared, &before, &mut graded);
@@ -85,6 +82,17 @@ fn call_and_grade(prepared: &Prepared<'_>) -> Result<Graded, EarlyEnd> {
     });
     checked.unwrap_or_else(|end| graded.end(trial, end));
     Ok(graded)
+}
+
+/// Runs what is before the work of the agent; returns the workspace after it.
+pub(crate) fn set_up(prepared: &Prepared<'_>) -> Result<Snapshot, EarlyEnd> {
+    trial_hooks::run_before_each(prepared)?;
+    prepared.snapshot()
+}
+
+/// Runs what is after the work of the agent.
+pub(crate) fn tear_down(prepared: &Prepared<'_>, result: &TrialResult) {
+    trial_hooks::run_after_each(prepared, result);
 }
 
 /// The agent's work, and what graders say of it.

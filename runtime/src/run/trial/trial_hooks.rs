@@ -3,9 +3,10 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
-use crate::run::hooks::{Scope, TrialResult};
+use crate::run::hooks::Scope;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
+use crate::run::trial_result::TrialResult;
 use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
