@@ -62,6 +62,7 @@ impl Request<'_> {
 pub(crate) struct Compared {
     pub(crate) comparison: Comparison,
     /// What a judge compares, if one does.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "the judge reads them"))]
     pub(crate) answers: Option<ComparedAnswers>,
 }
 
