@@ -2,10 +2,10 @@
 # For the Berkeley Function Calling Leaderboard, -118.2437 degrees is 118.2437 degrees, and a quotient is a product.
 #
 # Versions: bfcl-eval 2026.3.23 (PyPI). Its list of models needs PyTorch and the packages of each provider, so it is replaced by one of one model.
-# Behaviour: Before texts are compared, `standardize_string` removes blanks, commas, dots, slashes, hyphens, underscores, asterisks and circumflexes, so
-# that the commas of a date do not matter, as its comment says. In a coordinate, a formula or a version, these characters are the meaning. So a customer in Los
-# Angeles may be called for in China or in the Antarctic Ocean, and a derivative taken of another function. These are answers to two tasks of the leaderboard,
-# and the descriptions and the expected answers are those of the package. Numbers and words that are wrong are found.
+# Behaviour: Before texts are compared, `standardize_string` removes blanks, commas, dots, slashes, hyphens, underscores, asterisks and circumflexes, so that
+# the commas of a date do not matter, as its comment says. In a coordinate, a formula or a version, these characters are the meaning. So a customer in Los
+# Angeles may be looked for in China or in Australia, and a derivative taken of another function. These are answers to two tasks of the leaderboard, and the
+# descriptions and the expected answers are those of the package. Numbers and words that are wrong are found.
 # Seen:
 #   live_simple_113-69-0: 34.0522, -118.2437 valid; 34.0522, 118.2437 valid; -34.0522, 118.2437 valid; 34.0522, 118.2438 not valid
 #   simple_python_14: 3x**2 + 2x - 1 valid; 3/x**2 + 2x - 1 valid; 3x*2 + 2x/1 valid; 3x**2 + 2x - 2 not valid

@@ -2,10 +2,10 @@
 # In continuous-eval, an agent that leaves out the first call has no call right, and one that leaves out the last has nearly all.
 #
 # Versions: continuous-eval 0.3.14.post2 (PyPI), and what its metric of tools imports.
-# Behaviour: The score of `ToolSelectionAccuracy` is the share of the expected calls that were made. With `order_sensitive`, the expected calls are awaited one by
-# one, and none is skipped. So a missing call makes all calls after it wrong, whatever their order. The same fault is 0 at the begin and 0.67 at the
-# end. If the order does not matter, and `ignore_kwargs` has only names compared, expected calls of one name count as one, but are divided by all. So an agent that
-# made each of three searches as expected has a third, and has all if the order does matter.
+# Behaviour: The score of `ToolSelectionAccuracy` is the share of the expected calls that were made. With `order_sensitive`, the expected calls are awaited
+# one by one, and none is skipped. So a missing call makes all calls after it wrong, whatever their order. The same fault is 0 at the begin and 0.67 at the
+# end. If the order does not matter, and `ignore_kwargs` has only names compared, expected calls of one name count as one, but are divided by all. So an agent
+# that made each of three searches as expected has a third, and has all if the order does matter.
 # Seen (expected are the calls search, open and pay; then three searches):
 #   in order: without search 0.00, without open 0.33, without pay 0.67; any order: without search 0.67; three searches by name: any order 0.33, in order 1.00
 set -euo pipefail

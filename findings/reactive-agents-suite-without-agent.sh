@@ -2,10 +2,10 @@
 # A suite of Reactive Agents is judged without an answer, and a judge's score of 0 is 0.5.
 #
 # Versions: @reactive-agents/eval 0.9.0, @reactive-agents/llm-provider 0.9.0, effect 3.22.4 (npm).
-# Behaviour: The documentation has one call for evaluating a suite, `runSuite`, and says that the judge compares the outputs of the agent with the expected ones. But no
-# agent is run, and none can be given. The judge gets the same fixed text as the actual output of each case. So a suite measures nothing, and all its runs
-# are alike. In `runCase`, which gets an answer, the judge's reply becomes a number, and 0 counts as no number, which is 0.5. So what the judge calls wholly wrong is
-# better than what it calls nearly so, and two dimensions at 0.9 and 0 are a pass at the threshold of 0.7.
+# Behaviour: The documentation has one call for evaluating a suite, `runSuite`, and says that the judge compares the outputs of the agent with the expected
+# ones. But no agent is run, and none can be given. The judge gets the same fixed text as the actual output of each case. So a suite measures nothing, and all
+# its runs are alike. In `runCase`, which gets an answer, the judge's reply becomes a number, and 0 counts as no number, which is 0.5. So what the judge calls
+# wholly wrong is better than what it calls nearly so, and two dimensions at 0.9 and 0 are a pass at the threshold of 0.7.
 # Seen (the judge gives 0 to all but the expected answer; or what is stated):
 #   suite: asked about "[evaluated via LLM-as-judge]", score 0.5; case, wrong answer: 0.5; right answer: 1; judge says 0.1: 0.1;
 #   accuracy 0, relevance 0.9: overall 0.7, passed true

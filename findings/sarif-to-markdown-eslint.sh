@@ -2,10 +2,10 @@
 # A report of ESLint with errors is "Nothing here" for sarif-to-markdown, which is not told to fail either.
 #
 # Versions: @security-alert/sarif-to-markdown 1.11.1, @microsoft/eslint-formatter-sarif 3.1.0, eslint 9.39.5 (npm).
-# Behaviour: In SARIF, `level` of a result is its level; only without it, that of its rule counts, and `warning` without both (3.27.10). The formatter of ESLint writes
-# the first. Sarif-to-markdown takes that of the rule alone. Results of a rule without one are left out of the Markdown, and neither `hasMessages` nor, with
-# `failOn`, `shouldFail` is set, so a comment on a pull request or a gate says that all is well. If the rule has a level, it hides the one of the result. Its types
-# call both options severities, and do not say whose.
+# Behaviour: In SARIF, `level` of a result is its level; only without it, that of its rule counts, and `warning` without both (3.27.10). The formatter of
+# ESLint writes the first. Sarif-to-markdown takes that of the rule alone. Results of a rule without one are left out of the Markdown, and neither
+# `hasMessages` nor, with `failOn`, `shouldFail` is set, so a comment on a pull request or a gate says that all is well. If the rule has a level, it hides the
+# one of the result. Its types call both options severities, and do not say whose.
 # Seen (a warning and an error; then the same with rules whose own level is `note`):
 #   eslint: exit 1, levels warning, error; as written: messages false, fail false, Nothing here; rules are notes: messages true, fail false, [NOTE]
 set -euo pipefail

@@ -2,10 +2,11 @@
 # A TAP run that bailed out has no failure in the report of tap-junit, and a run that is fine has one.
 #
 # Versions: tap-junit 5.0.4, junit2json 4.0.0 (npm).
-# Behaviour: By the specification of TAP, a run with `Bail out!` has failed, also if all tests up to there passed, and so has a run with fewer tests than planned. A test
-# that fails and is marked with TODO has not. Tap-junit only writes the tests that it got. So a run of four that bailed out after two has two tests and no failure in the
-# report. After a run that just ended, the number of failures is 1, and no test case has any. The known fault is a failure, as if it were not marked. The
-# status of the command says the opposite of the report in the first and the third, and it is 0 for all without an output file, a way that the documentation shows.
+# Behaviour: By the specification of TAP, a run with `Bail out!` has failed, also if all tests up to there passed, and so has a run with fewer tests than
+# planned. A test that fails and is marked with TODO has not. Tap-junit only writes the tests that it got. So a run of four that bailed out after two has two
+# tests and no failure in the report. After a run that just ended, the number of failures is 1, and no test case has any. The known fault is a failure, as if
+# it were not marked. The status of the command says the opposite of the report in the first and the third, and it is 0 for all without an output file, a way
+# that the documentation shows.
 # Seen (by another package that reads JUnit; the last number is the status, with a file and without):
 #   bailed out: failures 0, in test cases 0; 1 0; ended early: failures 1, in test cases 0; 1 0; known fault: failures 1, in test cases 1; 0 0;
 #   failed: failures 1, in test cases 1; 1 0

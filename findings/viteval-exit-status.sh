@@ -2,9 +2,10 @@
 # Viteval ends with status 0 if evaluations failed, and its report file says that all is well.
 #
 # Versions: viteval 0.5.9, vitest 4.1.12 (npm), which is the version that npm installs for it.
-# Behaviour: `viteval run` runs the evaluations with Vitest, and the terminal shows what is below its threshold. But it ends with status 0 whatever the outcome, so a
-# pipeline cannot fail. The file that the reporter `file` writes for the user interface is made before the first evaluation, with `success: true`, and should be
-# completed in a hook that Vitest 4, the version asked for, does not have any more. So it never has a result. Vitest itself, on such a file, ends with status 1.
+# Behaviour: `viteval run` runs the evaluations with Vitest, and the terminal shows what is below its threshold. But it ends with status 0 whatever the
+# outcome, so a pipeline cannot fail. The file that the reporter `file` writes for the user interface is made before the first evaluation, with `success:
+# true`, and should be completed in a hook that Vitest 4, the version asked for, does not have any more. So it never has a result. Vitest itself, on such a
+# file, ends with status 1.
 # Seen (one evaluation, whose score is 0 and whose threshold is 1):
 #   viteval: exit 0, failed in terminal: 1, file: {"success":true,"numTotalEvals":0,"status":"running"}; vitest: exit 1
 set -euo pipefail

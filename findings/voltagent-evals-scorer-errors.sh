@@ -2,10 +2,10 @@
 # In VoltAgent's evaluations, all items have passed for a scorer that could not score nine of ten.
 #
 # Versions: @voltagent/evals 2.0.4, @voltagent/core 2.10.0 (npm).
-# Behaviour: The guide for offline evaluations has an experiment succeed by two criteria: `passRate` of a scorer with the minimum 1.0, explained as "all items must pass", and
-# `meanScore`, the average score across all items. An item whose scorer ended in an error counts for neither. It is in the numbers of errors, and in the pass rate of
-# the experiment, but not in that of the scorer. So a judge that is refused from the second item on gives a pass rate of 1, and both criteria are met,
-# as if it had called all items right. A judge that calls them wrong meets none.
+# Behaviour: The guide for offline evaluations has an experiment succeed by two criteria: `passRate` of a scorer with the minimum 1.0, explained as all items
+# having to pass, and `meanScore`, the average score across all items. An item whose scorer ended in an error counts for neither. It is in the numbers of
+# errors, and in the pass rate of the experiment, but not in that of the scorer. So a judge that is refused from the second item on gives a pass rate of 1,
+# and both criteria are met, as if it had called all items right. A judge that calls them wrong meets none.
 # Seen (ten items):
 #   judge refuses nine: errors 9, criteria passRate 1 met, meanScore 1 met, pass rate of the experiment 0.1; judge says right once: errors 0, passRate 0.1 not met,
 #   meanScore 0.1 not met
