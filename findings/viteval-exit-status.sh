@@ -12,6 +12,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+export TMPDIR=$folder
 npm install --silent --no-audit --no-fund viteval@0.5.9 vitest@4.1.12 >npm.log 2>&1
 
 cat >viteval.config.mjs <<'JS'
