@@ -169,6 +169,26 @@ fn a_subscriber_without_the_layer_is_an_error_that_says_what_to_add() {
     });
 }
 
+/// Evalsuite looks for a subscriber of the program when one was made, and it may be set just after.
+#[test]
+fn a_subscriber_that_is_set_just_after_it_was_looked_for_is_an_error() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    in_own_process("span_sources::a_subscriber_that_is_set_just_after_it_was_looked_for_is_an_error", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            ONCE.call_once(|| {
+                let subscriber = tracing::Dispatch::new(tracing_subscriber::fmt().finish());
+                tool("search");
+                tracing::dispatcher::set_global_default(subscriber).unwrap();
+            });
+            tool("book");
+            Ok("done")
+        };
+        let report = run(agent, 1);
+        let message = error(&report.cases()[0]);
+        assert!(message.contains("`evalsuite::capture_layer()`"), "{message}");
+    });
+}
+
 #[test]
 fn a_subscriber_of_the_program_with_the_layer_sees_all_threads() {
     static ONCE: std::sync::Once = std::sync::Once::new();

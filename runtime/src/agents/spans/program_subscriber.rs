@@ -78,6 +78,11 @@ pub(crate) fn is_ours() -> bool {
 /// On a thread with a subscriber of its own, `tracing` does not tell. Then a new thread looks, which takes about 30 µs, so only if the
 /// program has made a subscriber.
 pub(crate) fn program_subscriber() -> Option<&'static Dispatch> {
+    looked_for(INTERVAL)
+}
+
+/// The same, unless nobody has set one when it was last looked for, in this interval.
+fn looked_for(interval: Duration) -> Option<&'static Dispatch> {
     static LOOKED: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
     if let Some(program) = PROGRAM.get() {
         return Some(program);
@@ -89,7 +94,7 @@ pub(crate) fn program_subscriber() -> Option<&'static Dispatch> {
     {
         let is_layer = is_layer_alive();
         let mut looked = LOOKED.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_recent = looked.is_some_and(|(at, when)| at == made && when.elapsed() < INTERVAL);
+        let is_recent = looked.is_some_and(|(at, when)| at == made && when.elapsed() < interval);
         if !is_layer && (made <= OwnSubscriber::MADE || is_recent) {
             return None;
         }
@@ -102,9 +107,9 @@ pub(crate) fn program_subscriber() -> Option<&'static Dispatch> {
     Some(PROGRAM.get_or_init(|| found))
 }
 
-/// Whether the program has set a subscriber for all threads that hides spans from us.
+/// Whether the program has set a subscriber for all threads that hides spans from us, be it just before.
 pub(crate) fn hides_spans() -> bool {
-    program_subscriber().is_some_and(|program| !has_layer(program))
+    looked_for(Duration::ZERO).is_some_and(|program| !has_layer(program))
 }
 
 pub(crate) fn has_layer(subscriber: &Dispatch) -> bool {
