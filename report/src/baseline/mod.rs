@@ -1,7 +1,7 @@
 //! Baselines: the accepted results of suites, as files under version control.
 
-mod accepted_results;
 mod as_run;
+mod comparison;
 
 use std::io;
 use std::path::Path;
@@ -10,8 +10,8 @@ use evalsuite_records::file_replacement::error_at;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use evalsuite_records::record::{AcceptedAnswers, Baseline, BaselineError};
 
-pub use self::accepted_results::answer_pairs_with_accepted;
 pub use self::as_run::trials_of_baselines;
+pub use self::comparison::answer_pairs_with_accepted;
 
 /// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
 ///

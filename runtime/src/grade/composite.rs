@@ -14,7 +14,7 @@ use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean, with_verdict};
 use crate::grade::{code_grader, judge_panel};
 use crate::judge::prompt_texts::AGGREGATE;
-use crate::judge::reply_shape::ReplyShape;
+use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
 use crate::model::messages::pretty;
 use crate::model::score::Score;

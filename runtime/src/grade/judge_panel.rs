@@ -14,9 +14,9 @@ use crate::grade::{grader_command, judgement_score};
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice};
 use crate::judge::judge_options::CONFIRM;
-use crate::judge::judgement;
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::reply_shape::ReplyShape;
+use crate::judge::reply_reader;
+use crate::judge::requested_reply::ReplyShape;
 use crate::judge::shown_answer::{ShownAnswer, shown_answer};
 use crate::judge::user_prompt::user_prompt;
 use crate::judge::votes::{Majority, majority, representative};
@@ -74,7 +74,7 @@ pub(crate) fn ask(
     let shape = ReplyShape::of(criteria);
     let question = question.with_settings(settings);
     vote(call, settings, slice::from_ref(&question), |inquiry, judge| {
-        let read = |reply: &str| judgement_score::score(judgement::read(shape, reply)?, criteria);
+        let read = |reply: &str| judgement_score::score(reply_reader::read(shape, reply)?, criteria);
         complete(inquiry.answer(judge, &question, read).unwrap_or_else(Into::into))
     })
 }

@@ -8,8 +8,8 @@ use evalsuite_schema::json::{Object, Value};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::weighted_mean;
 use crate::judge::contradiction::ReplyDefect;
-use crate::judge::judgement::{Check, Judgement, SATISFIED};
-use crate::judge::reply_shape::ReplyShape;
+use crate::judge::reply_reader::{Check, Judgement, SATISFIED};
+use crate::judge::requested_reply::ReplyShape;
 use crate::model::score::Score;
 
 /// Lowest score, of 10, with which the assertion of a criterion passes.

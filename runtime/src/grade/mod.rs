@@ -2,7 +2,7 @@
 
 pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
-pub(crate) mod call_matching;
+pub(crate) mod assignment;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
 pub(crate) mod composite;

@@ -10,7 +10,7 @@ use evalsuite_schema::json::step_of_key;
 use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};
 
 use crate::grade::assertion_text::{in_text, shorten};
-use crate::grade::call_matching;
+use crate::grade::assignment;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
@@ -212,7 +212,7 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotRe
     let mut points = Points { possible: config.expected.len(), ..Points::default() };
     let fits = |item| (0..calls.len()).filter(|index| matches(config, item, calls[*index])).collect();
     let fits: Vec<Vec<usize>> = config.expected.iter().map(fits).collect();
-    let assigned = call_matching::assign(&fits, calls.len());
+    let assigned = assignment::assign(&fits, calls.len());
     for ((item, assigned_to), fits) in config.expected.iter().zip(&assigned).zip(&fits) {
         if let Some(position) = assigned_to {
             points.hit(format!("Found {} at position {position}", item.tool), item, calls[*position]);

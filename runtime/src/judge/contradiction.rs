@@ -12,7 +12,7 @@
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::{Object, Value};
 
-use crate::judge::judgement::SATISFIED;
+use crate::judge::reply_reader::SATISFIED;
 use crate::model::judge::InvalidReply;
 
 /// Most assertions that are named.

@@ -8,13 +8,13 @@ pub(crate) mod grader_inquiry;
 pub(crate) mod judge_call;
 pub(crate) mod judge_choice;
 pub(crate) mod judge_options;
-pub(crate) mod judgement;
 pub(crate) mod lenient_json;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod prompt_variables;
 pub(crate) mod repeated_calls;
-pub(crate) mod reply_shape;
+pub(crate) mod reply_reader;
+pub(crate) mod requested_reply;
 pub(crate) mod shown_answer;
 pub(crate) mod user_prompt;
 #[cfg(feature = "users")]

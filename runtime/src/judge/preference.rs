@@ -5,10 +5,10 @@ use evalsuite_schema::json::{Value, json};
 
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_choice::ChosenJudge;
-use crate::judge::judgement::{decided, text_of};
 use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM};
 use crate::judge::repeated_calls::JudgeFailure;
-use crate::judge::reply_shape::{object, or_undecided, text};
+use crate::judge::reply_reader::{decided, text_of};
+use crate::judge::requested_reply::{object, or_undecided, text};
 use crate::judge::shown_answer::ShownAnswer;
 use crate::judge::user_prompt::add_section;
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};

@@ -7,7 +7,7 @@ use evalsuite_schema::grader::{Criterion, Operator, PreparedCommand, Prompt};
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::judge::prompt_variables::PromptVariables;
-use crate::judge::reply_shape::ReplyShape;
+use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::fenced;
 use crate::platform::excerpt::trim;
 

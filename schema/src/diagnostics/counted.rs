@@ -5,7 +5,7 @@ use std::fmt::Display;
 /// A number and a noun, which gets an `s` unless the number is 1.
 ///
 /// ```
-/// use crate::diagnostics::counted;
+/// use evalsuite_schema::diagnostics::counted;
 ///
 /// assert_eq!(counted(1, "unchanged case"), "1 unchanged case");
 /// assert_eq!(counted(0, "call"), "0 calls");

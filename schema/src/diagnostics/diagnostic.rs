@@ -10,8 +10,8 @@ use crate::diagnostics::{Code, Position, Severity, SourceRange};
 /// open, and turns them into [`SourceRange`]s at the end of a load.
 ///
 /// ```
-/// use crate::diagnostics::Location;
-/// use crate::diagnostics::{Code, Diagnostic};
+/// use evalsuite_schema::diagnostics::Location;
+/// use evalsuite_schema::diagnostics::{Code, Diagnostic};
 ///
 /// let diagnostic = Diagnostic::new(Code::UnknownKey, "unknown key `asserts` in a case")
 ///     .at(Location::new("suites/shop/cases/refund/case.yaml", 4, 1))

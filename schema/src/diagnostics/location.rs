@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A place in a suite's file.
 ///
 /// ```
-/// use crate::diagnostics::Location;
+/// use evalsuite_schema::diagnostics::Location;
 ///
 /// let grader = Location::new("suites/shop/cases/refund.yaml", 9, 5);
 /// assert_eq!(grader.to_string(), "suites/shop/cases/refund.yaml:9:5");

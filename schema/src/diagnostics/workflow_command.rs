@@ -9,9 +9,9 @@ const SHOWN: usize = 9;
 /// One command: `::error file=FILE,line=LINE,col=COLUMN,title=TITLE::MESSAGE`.
 ///
 /// ```
-/// use crate::diagnostics::Location;
-/// use crate::diagnostics::Severity;
-/// use crate::diagnostics::workflow_command::command;
+/// use evalsuite_schema::diagnostics::Location;
+/// use evalsuite_schema::diagnostics::Severity;
+/// use evalsuite_schema::diagnostics::workflow_command::command;
 ///
 /// let location = Location::new("cases/refund/case.yaml", 4, 1);
 /// assert_eq!(

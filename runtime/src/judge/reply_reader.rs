@@ -6,7 +6,7 @@ use evalsuite_schema::{Object, Value};
 
 use crate::judge::contradiction::{self, ReplyDefect};
 use crate::judge::lenient_json::with_plain_passed;
-use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
+use crate::judge::requested_reply::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
 use crate::model::judge::reply_answer::answer_of;
 use crate::model::messages::outer_object;
