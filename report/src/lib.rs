@@ -51,6 +51,7 @@ pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use sequential::{
-    ChosenCase, DecisionOptions, DecisionVerdict, NextTrials, RunDecision, SuiteDecision, plan_decision, usual_trials,
+    ChosenCase, DecisionOptions, DecisionVerdict, NextTrials, RunDecision, SuiteDecision, base_text, plan_decision,
+    usual_trials,
 };
 pub use suite_text::SuiteText;

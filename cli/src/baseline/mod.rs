@@ -3,16 +3,13 @@
 pub(crate) mod files;
 
 use clap::Args;
-use evalsuite_records::record::{AnswerPair, Baseline, SuiteId};
+use evalsuite_records::record::{AnswerPair, Baseline, DecisionRecord, SuiteId};
 use evalsuite_report::baseline::{answer_pairs_with_accepted, trials_of_baselines};
 use evalsuite_report::{CompareOptions, Comparison, RunData, SuiteData};
 
 use crate::compared_runs::{Chosen, Compared, ComparedAnswers, Read, Request, check_options, with_reruns};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::say;
-
-/// What comparisons call the base that is the baseline of the suites.
-const BASELINE: &str = "baseline";
 
 /// The argument of `diff`.
 #[derive(Debug, Args)]
@@ -41,7 +38,7 @@ pub(crate) fn compare(chosen: &Chosen, request: &Request<'_>) -> Result<Compared
     }
     let answers = |pairs| ComparedAnswers {
         pairs,
-        base: BASELINE.to_owned(),
+        base: DecisionRecord::BASELINE.to_owned(),
         named: format!("{} --baseline", run.run_id),
         run: run.clone(),
     };
@@ -73,7 +70,7 @@ pub(crate) fn default_base(base: &mut Option<(String, RunData)>, names: Vec<(Sui
     let suite = |(id, name)| SuiteData { name, id, ..SuiteData::default() };
     let suites = RunData { suites: names.into_iter().map(suite).collect(), ..RunData::default() };
     let baselines = files::read(&suites)?;
-    *base = (!baselines.is_empty()).then(|| (BASELINE.to_owned(), trials_of_baselines(&baselines)));
+    *base = (!baselines.is_empty()).then(|| (DecisionRecord::BASELINE.to_owned(), trials_of_baselines(&baselines)));
     Ok(())
 }
 

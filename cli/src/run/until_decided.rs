@@ -12,7 +12,7 @@ use evalsuite_records::file_replacement::replace_file;
 use evalsuite_records::record::DecisionRecord;
 use evalsuite_records::run_directory::{DECISION, OutputDirectory, StoredRun, read_run_record};
 use evalsuite_report::{
-    ChosenCase, DecisionOptions, DecisionVerdict, RunData, RunDecision, plan_decision, usual_trials,
+    ChosenCase, DecisionOptions, DecisionVerdict, RunData, RunDecision, base_text, plan_decision, usual_trials,
 };
 use evalsuite_schema::diagnostics::counted;
 
@@ -24,8 +24,6 @@ use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 
-/// What the plan calls a base that is the baseline of the suites.
-const BASELINE: &str = "baseline";
 /// Target of a case that names none.
 const DEFAULT_TARGET: &str = "default";
 
@@ -80,7 +78,8 @@ impl<'a> UntilDecided<'a> {
     fn checked(&self, plan: DecisionRecord) -> Result<DecisionRecord> {
         let base =
             self.command.base.as_deref().map(|base| Ok::<_, CliError>(stored_runs::find(base)?.id())).transpose()?;
-        let wanted = (base.as_deref().unwrap_or(BASELINE), self.command.margin, &self.command.cluster_by);
+        let wanted =
+            (base.as_deref().unwrap_or(DecisionRecord::BASELINE), self.command.margin, &self.command.cluster_by);
         if wanted != (plan.base.as_str(), Some(plan.margin), &plan.cluster_by) {
             return Err(CliError::with_help(
                 format!("the run in {} was started with another base, margin or cluster", self.run.display()),
@@ -100,7 +99,7 @@ impl<'a> UntilDecided<'a> {
         let earlier = earlier.as_ref().map(|(plan, decision)| (plan, decision));
         let plan = plan_decision(&base, &name, cases, &options, earlier);
         if plan.suites.is_empty() {
-            let message = format!("{} has no trial of the selected cases to compare with", called(&name));
+            let message = format!("{} has no trial of the selected cases to compare with", base_text(&name));
             let help = "its trials are compared with those of this run one by one: a baseline of an older version does not have them";
             return Err(CliError::with_help(message, help));
         }
@@ -142,7 +141,7 @@ impl<'a> UntilDecided<'a> {
 
     /// Says what there is to compare with, before the first trial.
     fn announce(&self, chosen: usize) {
-        let base = called(&self.plan.base);
+        let base = base_text(&self.plan.base);
         let compared: usize = self.plan.suites.iter().map(|suite| suite.cases.len()).sum();
         if compared < chosen {
             say!("note: {} not in {base} and will not run", are(chosen - compared, "case"));
@@ -302,10 +301,6 @@ fn chosen_cases(
         return Err(CliError::new(format!("no selected case has `{key}` in its metadata")));
     }
     Ok((cases, tests))
-}
-
-fn called(base: &str) -> String {
-    if base == BASELINE { "the baseline".to_owned() } else { format!("run `{base}`") }
 }
 
 /// `1 case is`, `2 cases are`.

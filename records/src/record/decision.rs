@@ -11,7 +11,7 @@ pub struct DecisionRecord {
     /// [`DecisionRecord::SCHEMA`].
     #[json(read_with = "DecisionRecord::read_schema")]
     pub schema: String,
-    /// Id of the run that this one is compared with, or `baseline`.
+    /// Id of the run that this one is compared with, or [`DecisionRecord::BASELINE`].
     pub base: String,
     /// SHA-256 of the digest of the agent, hexadecimal: runs of the same agent continue each other.
     pub agent: String,
@@ -28,6 +28,11 @@ pub struct DecisionRecord {
     pub continues: Vec<String>,
     /// What is decided, by suite and target.
     pub suites: Vec<DecisionSuite>,
+}
+
+impl DecisionRecord {
+    /// The base that is the baseline of the suites.
+    pub const BASELINE: &'static str = "baseline";
 }
 
 /// The plan of a suite and target.

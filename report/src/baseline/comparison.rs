@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::baseline::{LARGEST_CHANCE, UnchangedSuite, counts};
-use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, CaseRecord, Expectation, PassState};
+use evalsuite_records::record::{
+    AcceptedAnswers, AnswerPair, Baseline, CaseRecord, DecisionRecord, Expectation, PassState,
+};
 
 use super::as_run::{as_run, as_run_with_answers};
 use super::rounded;
@@ -15,7 +17,7 @@ struct AcceptedResults(BTreeMap<String, UnchangedSuite>);
 
 impl Standard for AcceptedResults {
     fn name<'a>(&'a self, _base: &'a RunData) -> &'a str {
-        "baseline"
+        DecisionRecord::BASELINE
     }
 
     fn has_thresholds(&self) -> bool {

@@ -2,9 +2,15 @@
 
 use std::fmt;
 
+use evalsuite_records::record::DecisionRecord;
 use evalsuite_schema::diagnostics::counted;
 
 use super::decision::{DecisionVerdict, RunDecision, SuiteDecision};
+
+/// The base of a decision in a sentence.
+pub fn base_text(base: &str) -> String {
+    if base == DecisionRecord::BASELINE { "the baseline".to_owned() } else { format!("run `{base}`") }
+}
 
 impl DecisionVerdict {
     /// The name used in reports of other formats.
@@ -50,8 +56,7 @@ impl RunDecision {
         if self.fixed {
             return "a rerun starts again: a fixed number of trials cannot be continued".to_owned();
         }
-        let is_baseline = self.base == "baseline";
-        let base = if is_baseline { "the baseline".to_owned() } else { format!("run `{}`", self.base) };
+        let (is_baseline, base) = (self.base == DecisionRecord::BASELINE, base_text(&self.base));
         match (self.verdict, self.left) {
             (DecisionVerdict::Undecided, 0) => {
                 let next = if is_baseline { "; then accept it" } else { "" };

@@ -13,4 +13,5 @@ mod tests;
 
 pub use self::decision::{DecisionVerdict, NextTrials, RunDecision, SuiteDecision};
 pub use self::decision_plan::{ChosenCase, DecisionOptions, plan_decision, usual_trials};
+pub use self::decision_text::base_text;
 pub(crate) use self::looks::REGRESSED;

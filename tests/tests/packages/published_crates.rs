@@ -25,12 +25,16 @@ const PUBLISHED: [&str; 14] = [
     "cargo-evalsuite",
 ];
 
-#[test]
-fn the_list_of_published_crates_is_complete() {
+fn packages_of_workspace() -> Vec<Value> {
     let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
     let metadata: Value =
         evalsuite_schema::json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+#[test]
+fn the_list_of_published_crates_is_complete() {
+    let packages = packages_of_workspace();
     let names: BTreeSet<&str> = packages
         .iter()
         .filter(|package| package["publish"].is_null())
@@ -42,11 +46,8 @@ fn the_list_of_published_crates_is_complete() {
 /// Those of `evalsuite` that users ask for.
 #[test]
 fn the_dynamic_library_has_the_same_features() {
-    let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
-    let metadata: Value =
-        evalsuite_schema::json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    let packages = packages_of_workspace();
     let features = |name: &str| -> BTreeSet<String> {
-        let packages = metadata["packages"].as_array().expect("a list of packages");
         let package = packages.iter().find(|package| package["name"] == *name).expect("a package of this name");
         package["features"].as_object().expect("features").iter().map(|(feature, _)| feature.to_string()).collect()
     };

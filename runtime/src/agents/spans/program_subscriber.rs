@@ -107,7 +107,7 @@ fn looked_for(interval: Duration) -> Option<&'static Dispatch> {
     Some(PROGRAM.get_or_init(|| found))
 }
 
-/// Whether the program has set a subscriber for all threads that hides spans from us, be it just before.
+/// Whether the program has set a subscriber for all threads that hides spans from us, also one that was set within the interval.
 pub(crate) fn hides_spans() -> bool {
     looked_for(Duration::ZERO).is_some_and(|program| !has_layer(program))
 }

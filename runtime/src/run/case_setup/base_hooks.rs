@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
-use evalsuite_schema::json::to_value;
+use evalsuite_schema::json::{from_value, to_value};
 use evalsuite_schema::{Case, Hook, Hooks};
 
 use crate::platform::digest::file_key;
@@ -80,9 +80,10 @@ fn run_in_session(
 }
 
 fn note_pending(session: &Session, call: &HookCall) -> io::Result<()> {
-    let hook = to_value(call).map_err(io::Error::other)?;
-    let (scope, target) = (hook["scope"].clone(), hook["facts"]["target"].clone());
-    session.note_pending(hook, |pending| pending["scope"] == scope && pending["facts"]["target"] == target)
+    let is_same = |pending: HookCall| pending.scope == call.scope && pending.facts.target == call.facts.target;
+    session.note_pending(to_value(call).map_err(io::Error::other)?, |pending| {
+        from_value(pending.clone()).is_ok_and(is_same)
+    })
 }
 
 fn run(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {
