@@ -15,8 +15,8 @@ use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use evalsuite_schema::diagnostics::counted;
 
-use crate::baseline::files::{self, BaselineFile};
-use crate::locate::{probes, stored_runs};
+use crate::baseline::{self, BaselineFile};
+use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
 
@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
     // Everything is read before anything is written.
     let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();
-    for file in files::files(&run)? {
+    for file in baseline::files(&run)? {
         let before = read_baseline(&file.path)?;
         let accepted = accept(&run, file.suite, before.as_ref(), &forced);
         let answers_before = read_accepted_answers(&file.answers)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         let loss = before.as_ref().and_then(|before| loss(before, &file, &run));
         all.push((file, accepted, answers, loss));
     }
-    let probes = probes::read_probes(&run)?;
+    let probes = stored_runs::read_probes(&run)?;
     let mut out = stdout();
     for (file, accepted, answers, loss) in &all {
         write!(out, "{accepted}")?;

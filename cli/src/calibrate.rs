@@ -10,10 +10,9 @@ use evalsuite_schema::diagnostics::{Code, render};
 use evalsuite_schema::{Calibration, Layout, Suite, SuiteKind};
 
 use crate::arguments::OutputFormat;
-use crate::locate::{stored_runs, suite_request};
+use crate::locate::{stored_runs, suite_search};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print, say};
-use crate::platform::progress::Progress;
+use crate::platform::output::{Progress, print, say};
 
 /// Compare the scores of a judge with those of people
 ///
@@ -66,7 +65,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
 
 /// The samples at a path; their problems are printed.
 fn samples(path: &Path) -> Result<RatedSamples> {
-    let request = suite_request::request(&suite_request::existing(path)?)?;
+    let request = suite_search::request(&suite_search::existing(path)?)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
         let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));

@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::print;
-use crate::platform::progress::Progress;
+use crate::platform::output::{Progress, print};
 
 /// Remove old runs
 ///

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::arguments::OutputFormat;
-use crate::locate::suite_request;
+use crate::locate::suite_search;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
 
@@ -158,7 +158,7 @@ fn source_kinds() -> impl TypedValueParser<Value = &'static SourceKind> {
 /// What a source is, from its name and its contents.
 fn kind_of(path: &Path) -> Result<&'static SourceKind> {
     if !path.is_dir() && !path.is_file() {
-        suite_request::existing(path)?;
+        suite_search::existing(path)?;
         return Err(CliError::new(format!("`{}` is not a file or a directory", path.display())));
     }
     SOURCE_KINDS.iter().find(|kind| kind.is_kind_of(path)).ok_or_else(|| {
@@ -178,7 +178,7 @@ fn write(conversion: &Conversion, directory: &Path, force: bool, style: render::
     let eval_file = files.keys().find(is_eval_file);
     let is_one_file = eval_file.is_some() && !files.keys().any(|file| is_case_file(file));
     let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
-    let loaded = load(&suite_request::request(&suite)?);
+    let loaded = load(&suite_search::request(&suite)?);
     let problems = loaded.diagnostics.grouped();
     let errors = problems.into_iter().filter(|problem| problem.severity() == Severity::Error);
     // The file was written here, and nobody wants to split it by hand.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::arguments::OutputFormat;
-use crate::locate::suite_request;
+use crate::locate::suite_search;
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{print_json, say, stdout};
 
@@ -55,7 +55,7 @@ pub(crate) struct ExpandedSuite {
 }
 
 pub(crate) fn run(command: &Expand) -> Result<Exit> {
-    let mut context = Context::new(suite_request::request(&suite_request::existing(&command.path)?)?);
+    let mut context = Context::new(suite_search::request(&suite_search::existing(&command.path)?)?);
     // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
     context.all_graders_listed = !command.graders.is_empty();
     context.all_judges_listed = false;

@@ -16,8 +16,8 @@ use serde::Serialize;
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::output::Progress;
 use crate::platform::output::{self, print_json, say, stdout};
-use crate::platform::progress::Progress;
 use crate::report;
 
 /// Run the pending after_all hooks of a run, and summarize it

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::arguments::{ComparisonArguments, OutputFormat};
 use crate::compared_runs::{self, Chosen, Request};
 use crate::diff;
-use crate::locate::{probes, stored_runs};
+use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
 
@@ -147,7 +147,7 @@ fn with_floors(run: RunData, gates: &[evalsuite_report::Gate]) -> Result<RunData
     if !gates.iter().any(evalsuite_report::Gate::is_above_floor) || !run.suites.iter().any(is_unknown) {
         return Ok(run);
     }
-    let probes = probes::read_probes(&run)?;
+    let probes = stored_runs::read_probes(&run)?;
     Ok(run.with_probes(&probes))
 }
 

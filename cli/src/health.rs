@@ -12,7 +12,7 @@ use evalsuite_report::{Health as Report, HealthOptions, RunData, SuiteHealth};
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use crate::arguments::{OutputFormat, positive};
-use crate::locate::{probes, stored_runs};
+use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
 
@@ -80,7 +80,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
         return Err(stored_runs::no_runs("there are no runs with results", &output));
     };
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
-    let health = health.with_probes(&probes::read_probes(&run)?);
+    let health = health.with_probes(&stored_runs::read_probes(&run)?);
     print(command.format, &health, |out| write!(out, "{health}"))?;
     Ok(Exit::Good)
 }

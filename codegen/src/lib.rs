@@ -16,8 +16,6 @@ mod rust_literals;
 
 mod short_hash;
 
-mod code_text;
-
 #[doc(hidden)]
 pub mod replaced_file;
 

@@ -7,23 +7,22 @@ mod error;
 mod output;
 mod report;
 mod source;
-mod source_problem;
 mod yaml_writer;
 
 mod case_ids;
+mod new_suite;
 mod suite_draft;
 
 mod harbor;
-mod new_suite;
 mod promptfoo;
 mod source_kind;
 mod tasks;
 #[cfg(test)]
 mod test_files;
 
+pub use self::new_suite::NewSuite;
 pub use error::ConvertError;
 pub use harbor::from_harbor;
-pub use new_suite::NewSuite;
 pub use output::{Conversion, Output};
 pub use promptfoo::from_promptfoo;
 

@@ -5,8 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::file_replacement::replace_file;
-use evalsuite_records::user_file::{replace_user_file, replace_user_text};
+use evalsuite_records::file_replacement::{replace_file, replace_user_file, replace_user_text};
 
 use crate::error::{ConvertError, Kind};
 use crate::report::Report;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::fields::paths::{Roots, Scope};
-use crate::fields::shared_files::SharedFiles;
+use crate::fields::paths::{Roots, Scope, SharedFiles};
 use crate::read;
 use crate::read::node::Node;
 use crate::request::Request;

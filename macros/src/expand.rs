@@ -12,8 +12,7 @@ use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::call_site::{context, source_file};
-use crate::surroundings::is_misplaced;
+use crate::call_site::{context, is_misplaced, source_file};
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
 /// suite still compiles.

@@ -2,7 +2,6 @@
 
 mod call_site;
 mod expand;
-mod surroundings;
 
 /// The module has the name of the last component of the path and holds
 ///

@@ -32,9 +32,6 @@ pub mod json;
 pub mod file_replacement;
 
 #[doc(hidden)]
-pub mod user_file;
-
-#[doc(hidden)]
 pub mod untrusted;
 
 #[doc(hidden)]

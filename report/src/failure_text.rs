@@ -1,6 +1,7 @@
-//! Why a case or trial did not pass, in the words of its records: one line, the place to look at, and the details.
+//! Why a case or trial did not pass, in the words of its records: one line, the place to look at, the details, and what an assertion
+//! expects.
 
-use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
+use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 use evalsuite_schema::Location;
 
 use crate::run_data::CaseData;
@@ -130,6 +131,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The text of an assertion. A grader of type `rubrics` puts the id of the criterion before it, which is left out.
+pub(crate) fn expectation_text<'a>(grader: &GraderRecord, assertion: &'a Assertion) -> &'a str {
+    let with_id = assertion.text.strip_prefix('[').filter(|_| grader.grader_type == "rubrics");
+    with_id.and_then(|text| Some(text.split_once("] ")?.1)).unwrap_or(&assertion.text)
+}
+
 #[cfg(test)]
 mod tests {
     use evalsuite_records::record::{Assertion, ReasonCode, Stage};
@@ -190,5 +197,16 @@ mod tests {
         let failure = FailureText::of_trial(&trial);
         assert_eq!(failure.message, "the agent did not end within 5 s");
         assert_eq!(failure.location, trial.location);
+    }
+
+    #[test]
+    fn ids_of_rubrics_are_left_out() {
+        let mut grader = GraderRecord::default();
+        let assertion = Assertion::new("[expectation-1] Every field [x] is filled.", true);
+        assert_eq!(expectation_text(&grader, &assertion), assertion.text);
+        grader.grader_type = "rubrics".to_owned();
+        assert_eq!(expectation_text(&grader, &assertion), "Every field [x] is filled.");
+        let plain = Assertion::new("Polite", true);
+        assert_eq!(expectation_text(&grader, &plain), "Polite");
     }
 }

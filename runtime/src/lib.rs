@@ -32,10 +32,9 @@ mod run;
 mod entry;
 
 pub use evalsuite_records::record::{Assertion, Status, Verdict};
-pub use evalsuite_schema::chat;
 pub use evalsuite_schema::{
     Calibration, Case, Content, GraderKind, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Usage,
-    Value,
+    Value, chat,
 };
 
 /// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it, to be read: files get new keys, so any
@@ -49,15 +48,12 @@ pub mod schema {
     };
 }
 
-pub use crate::entry::evals_run::Report;
-pub use crate::entry::run_error::{RunError, RunErrorKind};
-pub use crate::entry::run_options::RunOptions;
+pub use crate::entry::evals_run::{Report, RunError, RunErrorKind, RunOptions};
 pub use crate::model::agent::{Agent, AgentResult, BoundAgent, IntoAgent};
 pub use crate::model::cassette::{Cassette, CassetteError};
 pub use crate::model::command::TrialCommand;
-pub use crate::model::dependency::Dependency;
 pub use crate::model::evals::Evals;
-pub use crate::model::evidence::{Evidence, WorkspaceChanges};
+pub use crate::model::evidence::{Dependency, Evidence, WorkspaceChanges};
 pub use crate::model::grader::{BoundGrader, Grader, IntoGrader, asks_judge};
 pub use crate::model::judge::{
     BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
@@ -89,10 +85,10 @@ pub use evalsuite_macros::include_eval_suite;
 /// For `cargo evalsuite`. Not part of the API: any release may change it.
 #[doc(hidden)]
 pub mod tooling {
-    pub use crate::entry::long_cases::LongCases;
     #[cfg(feature = "probe")]
     pub use crate::entry::probe::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, NEW_CASES, SuiteDescription, TestDescription};
+    pub use crate::entry::test_entry::LongCases;
     #[cfg(feature = "tooling")]
     pub use crate::entry::tooling::*;
     pub use crate::platform::environment::{names as variable_names, names_of_keys, var as variable};
@@ -102,7 +98,7 @@ pub mod tooling {
     pub use crate::record::model_calls::{
         BeginTrial, BegunTrial, EndTrial, EndedCalls, MODEL_CALLS, MODEL_CALLS_FILE, ModelCallServer,
     };
-    pub use crate::record::run_directory::run_id::run_id_or_new;
+    pub use crate::record::run_directory::run_id_or_new;
     pub use crate::workspace::value_placeholders::Placeholders;
 }
 
@@ -114,7 +110,7 @@ pub mod __private {
     pub use crate::grade::standalone::{
         AgentWork, EndedTrial, GradableEvidence, end_case, end_conversation, end_trial,
     };
-    pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
     pub use crate::model::outcome::with_duration_ms;
     pub use crate::model::suite::Origin;
+    pub use crate::model::suite::{CompiledJson, SuiteTexts};
 }

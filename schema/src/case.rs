@@ -1,8 +1,8 @@
-//! Cases, their input and conversations.
+//! Cases, their input, conversations and probes.
 
-use crate::diagnostics::Code;
 use evalsuite_derive::{Keys, Words, skip_empty};
 
+use crate::diagnostics::Code;
 use crate::grader::CRITERIA;
 use crate::grader::keys::{ASSERTIONS, TaskGrader};
 use crate::json::{FromJson, ToJson};
@@ -10,8 +10,8 @@ use crate::keys::{CANARY, ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
 use crate::{
-    Content, ConversationKeys, Examples, Grader, Location, Message, Object, ProbeSettings, Requires, Role,
-    SimulatedUser, Trials, Value, Workspace, is_default,
+    Content, ConversationKeys, Examples, Grader, Location, Message, Object, Requires, Role, SimulatedUser, Trials,
+    Value, Workspace, is_default,
 };
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
@@ -444,4 +444,45 @@ pub struct Task {
     /// The `canary` of the suite: an agent that reads this file has read it too. JSON has no comments.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
+}
+
+/// What `cargo evalsuite probe` expects of a case. A probe is a made-up result of an agent that did no work; the graders have to fail it.
+#[skip_empty]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson, Keys)]
+#[json(fill)]
+#[keys(id = "probe", what = "`probe`")]
+#[non_exhaustive]
+pub struct ProbeSettings {
+    /// The probes that may pass, because doing nothing is right. Then `busy` or `hedge` has to fail. `silent`: an empty answer. `echo`: the
+    /// prompt as the answer. `refusal`: a polite refusal. `hedge`: every expected text and its opposite. `busy`: an empty answer, and every
+    /// tool called with empty input.
+    #[key(List(&Choice(EmptyProbe::WORDS)), "[silent, refusal]", default = "none")]
+    pub passes: Vec<EmptyProbe>,
+}
+
+/// A result of an agent that did no work.
+///
+/// ```
+/// use evalsuite_schema::EmptyProbe;
+///
+/// assert_eq!(EmptyProbe::ALL.map(EmptyProbe::word).join(" "), "silent echo refusal hedge busy");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum EmptyProbe {
+    /// An empty answer, and nothing done.
+    Silent,
+    /// The prompt as the answer.
+    Echo,
+    /// A polite refusal.
+    Refusal,
+    /// Every expected text and its opposite.
+    Hedge,
+    /// An empty answer, and every tool called with empty input.
+    Busy,
+}
+
+impl EmptyProbe {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Silent, Self::Echo, Self::Refusal, Self::Hedge, Self::Busy];
 }

@@ -19,7 +19,6 @@
 // Derives refer to this crate by its name.
 extern crate self as evalsuite_schema;
 
-pub mod arm;
 mod calibration;
 mod case;
 pub mod chat;
@@ -49,16 +48,13 @@ mod message;
 mod milliseconds;
 mod path_ref;
 pub mod placeholder;
-mod probe;
 #[doc(hidden)]
 pub mod rfc3339;
-mod sealing;
 mod skill;
 #[doc(hidden)]
 pub mod sorting;
 mod suite;
 mod targets_file;
-mod usage;
 mod user;
 pub mod variable;
 #[doc(hidden)]
@@ -66,6 +62,11 @@ pub mod white_space;
 mod wildcard;
 mod workspace;
 
+pub use self::case::{EmptyProbe, ProbeSettings};
+#[doc(hidden)]
+pub use self::command::NetworkPorts;
+pub use self::command::{Network, SealMode, Sealing};
+pub use self::message::Usage;
 pub use calibration::{Bar, Calibration, Sample};
 pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
@@ -77,7 +78,8 @@ pub use defaults::is_default;
 pub use diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{
-    CaseExecution, CommonExecution, Requires, Strategy, SuiteExecution, SuiteRequires, Target, Trials,
+    CaseExecution, CommonExecution, OLD_SKILL, OldSkill, REFERENCE_ARMS, Requires, SKILL_DIRECTORIES, Strategy,
+    SuiteExecution, SuiteRequires, Target, TargetSkill, Trials, WITH_SKILL, WITHOUT_SKILL,
 };
 pub use grader::{Grader, GraderConfig, GraderKind};
 pub use hooks::{Hook, Hooks, Reset};
@@ -91,17 +93,12 @@ pub use message::{Content, ContentPart, Message, Part, Role, ToolCall};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
-pub use probe::{EmptyProbe, ProbeSettings};
-#[doc(hidden)]
-pub use sealing::NetworkPorts;
-pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{
     AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
     TargetEntry, TargetsFile, ToolKind,
 };
-pub use usage::Usage;
 #[doc(hidden)]
 pub use user::ConversationKeys;
 pub use user::SimulatedUser;

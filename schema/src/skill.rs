@@ -2,7 +2,7 @@
 
 use evalsuite_derive::Keys;
 
-use crate::arm::{OldSkill, WITH_SKILL, WITHOUT_SKILL};
+use crate::execution::{OldSkill, WITH_SKILL, WITHOUT_SKILL};
 use crate::keys::{CANARY, ID};
 use crate::{Object, Value};
 

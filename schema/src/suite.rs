@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::arm::{REFERENCE_ARMS, SKILL_DIRECTORIES, WITH_SKILL};
-use crate::execution::SuiteRequires;
+use crate::execution::{REFERENCE_ARMS, SKILL_DIRECTORIES, SuiteRequires, WITH_SKILL};
 use crate::grader::keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::keys::CANARY;
@@ -222,7 +221,7 @@ pub struct SuiteJson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arm::{OLD_SKILL, WITHOUT_SKILL};
+    use crate::execution::{OLD_SKILL, WITHOUT_SKILL};
     use crate::{PathRef, WorkspaceCopy};
 
     fn suite(targets: &[&str]) -> Suite {

@@ -2,9 +2,9 @@
 
 use fastrand::Rng;
 
-use crate::hypergeometric::log_choose;
+use crate::distributions::normal_at_most;
 use crate::mean;
-use crate::normal::normal_at_most;
+use crate::rates::log_choose;
 
 const SEED: u64 = 0x5eed_f11b;
 /// Most random exchanges.

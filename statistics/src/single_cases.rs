@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::statistics::binomial_at_least;
 
-use crate::boschloo::Boschloo;
-use crate::hypergeometric::tails;
+use crate::rates::{Boschloo, tails};
 
 /// Rates of passing that are tried where a rate is not known.
 const RATES: u32 = 400;

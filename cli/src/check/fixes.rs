@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use evalsuite_records::user_file::replace_user_text;
+use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
 use crate::platform::cli_error::{ErrorContext, Result};

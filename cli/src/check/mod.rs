@@ -1,9 +1,8 @@
 //! `cargo evalsuite check`.
 
-mod feature_differences;
 pub(crate) mod fixes;
+mod package_checks;
 mod sarif;
-mod tool_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -15,10 +14,9 @@ use evalsuite_codegen::expansion;
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, registered_graders};
 use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity, counted, render};
 
+use crate::locate::includes;
 use crate::locate::includes::Includes;
-use crate::locate::shown_path::relative;
-use crate::locate::suite_request::{self, suite_directory};
-use crate::locate::{includes, suite_search};
+use crate::locate::suite_search::{self, relative, suite_directory};
 use crate::platform::cli_error::{Exit, Result};
 use crate::platform::output::{say, stdout};
 
@@ -73,7 +71,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
     let chosen = Chosen::new(command)?;
     let Chosen { suites, includes, .. } = &chosen;
     if suites.is_empty() {
-        return Err(suite_request::no_suite_here()?);
+        return Err(suite_search::no_suite_here()?);
     }
     // Cargo takes longer than the check of most suites: it runs beside it.
     let packages = if command.format == Format::Human { chosen.packages() } else { BTreeSet::new() };
@@ -122,7 +120,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
 
 /// What differs between the agent of a package and the agent in its tests, or why it is not known.
 fn feature_note(package: &Path) -> Option<String> {
-    feature_differences::note(package).unwrap_or_else(|error| {
+    package_checks::note(package).unwrap_or_else(|error| {
         Some(format!("note: the features of `cargo build` and `cargo test` were not compared: {error}"))
     })
 }
@@ -133,9 +131,9 @@ pub(crate) fn uncalled_tools() -> Result<Diagnostics> {
     let mut all = Diagnostics::new();
     for suite in suites {
         let included = includes.of_suite(&suite).first().map(|include| include.context.request.clone());
-        let request = included.map_or_else(|| suite_request::request(&suite), Ok)?;
+        let request = included.map_or_else(|| suite_search::request(&suite), Ok)?;
         if let Some(loaded) = load(&request).suite {
-            all.append(tool_names::uncalled(&suite, &request, &loaded)?);
+            all.append(package_checks::uncalled(&suite, &request, &loaded)?);
         }
     }
     Ok(all)
@@ -146,7 +144,7 @@ fn check(chosen: &Chosen) -> Result<Found> {
     let Chosen { suites, includes, cases } = chosen;
     let mut found = Found::default();
     for suite in suites {
-        let request = suite_request::request(suite)?;
+        let request = suite_search::request(suite)?;
         let root = request.workspace_root.clone();
         let mut problems = found.check_suite(suite, request, includes)?;
         if let Some(cases) = cases.get(suite) {
@@ -225,7 +223,7 @@ impl Found {
             all.append(diagnostics.grouped());
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
-                all.append(tool_names::uncalled(suite, &request, loaded)?);
+                all.append(package_checks::uncalled(suite, &request, loaded)?);
                 if let Some(file) = targets_file(suite, &request) {
                     let names = loaded.targets_file_entries().into_iter().map(str::to_owned);
                     self.targets_files.entry(file).or_insert((request, BTreeSet::new())).1.extend(names);
@@ -237,7 +235,7 @@ impl Found {
             let (problems, loaded) = expansion::check(include.binding.clone(), &include.context);
             if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
-                all.append(tool_names::uncalled(suite, &include.context.request, loaded)?);
+                all.append(package_checks::uncalled(suite, &include.context.request, loaded)?);
             }
             drop_beside(loaded);
             for problem in problems {
@@ -258,18 +256,18 @@ fn drop_beside(data: impl Send + 'static) {
 /// The suites of the package or workspace around a directory, with their includes.
 #[cfg(feature = "lsp")]
 pub(crate) fn suites_of(directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
-    with_included(suite_request::suites_around(directory), directory)
+    with_included(suite_search::suites_around(directory), directory)
 }
 
 /// The suites of the package or workspace around the current directory, with their includes.
 pub(crate) fn suites_here() -> Result<(Vec<PathBuf>, Includes)> {
-    with_included(suite_request::suites_here()?, &std::env::current_dir()?)
+    with_included(suite_search::suites_here()?, &std::env::current_dir()?)
 }
 
 /// Suites that were found around a directory, and those that are included there, with their includes.
 fn with_included(found: Vec<PathBuf>, directory: &Path) -> Result<(Vec<PathBuf>, Includes)> {
     let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
-    let includes = Includes::of_packages(&suite_request::packages_around(&around))?;
+    let includes = Includes::of_packages(&suite_search::packages_around(&around))?;
     let mut suites = with_parents(found, &includes);
     let others = includes.paths().filter(|path| suites.iter().all(|suite| !includes::is_same_suite(path, suite)));
     let others: BTreeSet<PathBuf> = others.map(Path::to_path_buf).collect();
@@ -300,14 +298,14 @@ impl Chosen {
         let mut named = Vec::new();
         let mut cases: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
         for path in &paths {
-            let path = suite_request::existing(path)?;
-            let suites = suite_request::suites_of_case(&path);
+            let path = suite_search::existing(path)?;
+            let suites = suite_search::suites_of_case(&path);
             let case = path.parent().filter(|parent| path.is_file() && suite_search::has_case_file(parent));
             for suite in &suites {
                 cases.entry(suite.clone()).or_default().push(case.unwrap_or(&path).to_path_buf());
             }
             if suites.is_empty() {
-                match suite_request::suites_at(&path)? {
+                match suite_search::suites_at(&path)? {
                     found if found.contains(&path) => named.push(path),
                     found => below.extend(found),
                 }
@@ -316,7 +314,7 @@ impl Chosen {
         cases.retain(|suite, _| !named.contains(suite) && !below.contains(suite));
         below.extend(cases.keys().cloned());
         let all: Vec<PathBuf> = named.iter().chain(&below).cloned().collect();
-        let includes = Includes::of_packages(&suite_request::packages_around(&all))?;
+        let includes = Includes::of_packages(&suite_search::packages_around(&all))?;
         named.extend(with_parents(below, &includes));
         let mut seen = BTreeSet::new();
         named.retain(|suite| seen.insert(suite.clone()));

@@ -1,12 +1,17 @@
-//! Runs named on the command line, and where runs are stored.
+//! Runs named on the command line, where runs are stored, and what the packages of their suites store: baselines and probes.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::probe::read_probe;
+use evalsuite_records::record::{ProbeRecord, SuiteId, SuiteRecord};
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
+use evalsuite_report::{RunData, SuiteData};
 use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 
-use super::suite_request;
+use super::suite_search;
+use crate::platform::cargo_process::{Packages, metadata, packages};
 use crate::platform::cli_error::{CliError, Result};
 
 /// The run with this id or path.
@@ -19,7 +24,7 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
     }
     if run.contains(['/', '\\']) {
         // Says so if there is nothing at the path.
-        suite_request::existing(Path::new(run))?;
+        suite_search::existing(Path::new(run))?;
         return Err(CliError::new(format!("`{run}` is not the directory of a run")));
     }
     let path = output_path()?;
@@ -87,4 +92,58 @@ pub(crate) fn output_path() -> Result<PathBuf> {
 pub(crate) fn output_path_of(directory: &Path) -> Result<PathBuf> {
     let setting = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()).map(PathBuf::from);
     Ok(OutputDirectory::of_workspace(directory, setting.as_deref())?.path().to_owned())
+}
+
+/// The packages of this workspace.
+pub(crate) struct WorkspacePackages {
+    root: PathBuf,
+    packages: Packages,
+}
+
+impl WorkspacePackages {
+    /// Asks cargo.
+    pub(crate) fn here() -> Result<Self> {
+        let metadata = metadata(Path::new("."))?;
+        let root = metadata["workspace_root"].as_str().unwrap_or_default().into();
+        Ok(Self { root, packages: packages(&metadata) })
+    }
+
+    /// The root of the package that a suite belongs to, by its name, else by its directory, whatever its name was when a run was made.
+    pub(crate) fn root_of(&self, suite: &SuiteId) -> Option<&PathBuf> {
+        let named = self.packages.iter().find(|(_, package)| package["name"] == suite.package.as_str());
+        let by_directory = || {
+            let directory = Some(&suite.package_directory).filter(|directory| !directory.is_empty())?;
+            self.packages.get_key_value(&self.root.join(directory))
+        };
+        named.or_else(by_directory).map(|(root, _)| root)
+    }
+}
+
+/// The probes of a run's suites, as far as there are any: of a suite whose package is not in this workspace there is none. Each names its
+/// suite as the run does.
+pub(crate) fn read_probes(run: &RunData) -> Result<Vec<ProbeRecord>> {
+    // Where there are runs but no packages, as on a machine that only reports, there are no probes either.
+    let Ok(packages) = WorkspacePackages::here() else { return Ok(Vec::new()) };
+    let mut probes = Vec::new();
+    for suite in &run.suites {
+        let (Some(root), Some(record)) = (packages.root_of(&suite.id), &suite.record) else { continue };
+        if let Some(mut probe) = read_probe(root, &suite.id)? {
+            probe.suite.name.clone_from(&suite.name);
+            probe.retain_current(&cases_of(suite, record));
+            probes.push(probe);
+        }
+    }
+    Ok(probes)
+}
+
+/// The cases of a run's suite by id and target, with their digests. Of a case that is not in the run, only its id is known.
+fn cases_of<'a>(suite: &'a SuiteData, record: &'a SuiteRecord) -> BTreeMap<(&'a str, Option<&'a str>), Option<String>> {
+    let in_run: BTreeMap<_, _> =
+        suite.cases.iter().map(|case| (&case.record.test_name, &case.record.case_digest)).collect();
+    let tests = record.tests.iter();
+    tests
+        .map(|test| {
+            ((&*test.case_id, test.target.as_deref()), in_run.get(&test.test_name).map(|digest| (*digest).clone()))
+        })
+        .collect()
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use evalsuite_schema::diagnostics::Diagnostic;
 use gen_lsp_types::{CodeAction, CodeActionKind, TextEdit, Uri, WorkspaceEdit};
 
-use super::open_suite::Found;
-use super::text_lines::Lines;
+use super::positions::Lines;
+use super::workspace::Found;
 use crate::check::fixes;
 
 /// The changes for the problems of a file that touch a range of bytes, and one for all problems of the file.

@@ -8,7 +8,7 @@ use evalsuite_discovery::with_slashes;
 use evalsuite_loader::CasePlace;
 use serde::{Deserialize, Serialize};
 
-use super::open_suite::OpenSuite;
+use super::workspace::OpenSuite;
 use crate::platform::cargo_process::cargo;
 
 /// The command of the code lens.

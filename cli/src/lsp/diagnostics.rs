@@ -9,8 +9,8 @@ use gen_lsp_types::{
 };
 
 use super::documents::Documents;
-use super::open_suite::{Found, OpenSuite};
-use super::text_lines::{Encoding, Lines};
+use super::positions::{Encoding, Lines};
+use super::workspace::{Found, OpenSuite};
 
 /// The name of the program in diagnostics.
 pub(super) const SOURCE: &str = "evalsuite";

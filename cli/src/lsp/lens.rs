@@ -9,8 +9,8 @@ use evalsuite_report::RunData;
 use gen_lsp_types::{CodeLens, Command};
 
 use super::case_run;
-use super::open_suite::OpenSuite;
-use super::text_lines::Lines;
+use super::positions::Lines;
+use super::workspace::OpenSuite;
 use crate::locate::stored_runs;
 
 /// The lenses of a file.

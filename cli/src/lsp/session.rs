@@ -21,9 +21,9 @@ use super::diagnostics::Published;
 use super::documents::Documents;
 use super::lens::LastRuns;
 use super::messages::{Event, log, notify, send};
-use super::text_lines::{Encoding, Lines};
+use super::positions::{Encoding, Lines};
 use super::workspace::Workspace;
-use super::{case_run, file_uri};
+use super::{case_run, positions};
 
 /// What the next check has to do.
 #[derive(Default)]
@@ -124,7 +124,7 @@ impl Session {
 
     fn opened(&mut self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
-        if let Some(path) = file_uri::to_path(&document.uri) {
+        if let Some(path) = positions::to_path(&document.uri) {
             let is_saved = self.documents.text(&path).is_some_and(|saved| *saved == *document.text);
             self.documents.open(path.clone(), document.uri, document.version, document.text);
             self.pending.everything |= self.workspace.add_root_around(&path);
@@ -135,7 +135,7 @@ impl Session {
     }
 
     fn changed(&mut self, params: DidChangeTextDocumentParams) {
-        let Some(path) = file_uri::to_path(&params.text_document.text_document_identifier.uri) else { return };
+        let Some(path) = positions::to_path(&params.text_document.text_document_identifier.uri) else { return };
         let Some(text) = self.documents.text(&path).filter(|_| self.documents.is_open(&path)) else { return };
         let mut text = text.to_string();
         for change in params.content_changes {
@@ -155,7 +155,7 @@ impl Session {
     }
 
     fn saved(&mut self, params: DidSaveTextDocumentParams) {
-        let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
+        let Some(path) = positions::to_path(&params.text_document.uri) else { return };
         self.pending.saved.insert(path.clone());
         if !self.watches {
             let may_be_new = !self.workspace.suites.iter().any(|suite| suite.reads(&path));
@@ -164,7 +164,7 @@ impl Session {
     }
 
     fn closed(&mut self, params: DidCloseTextDocumentParams) {
-        let Some(path) = file_uri::to_path(&params.text_document.uri) else { return };
+        let Some(path) = positions::to_path(&params.text_document.uri) else { return };
         let text = self.documents.close(&path);
         match self.documents.text(&path) {
             None => self.changed_file(path, true),
@@ -175,7 +175,7 @@ impl Session {
 
     fn changed_on_disk(&mut self, params: DidChangeWatchedFilesParams) {
         for event in params.changes {
-            let Some(path) = file_uri::to_path(&event.uri) else { continue };
+            let Some(path) = positions::to_path(&event.uri) else { continue };
             // The text in the editor counts.
             let is_new_or_gone = event.kind != FileChangeType::Changed;
             if is_new_or_gone || !self.documents.is_open(&path) {
@@ -291,5 +291,5 @@ fn roots(params: &InitializeParams) -> Vec<PathBuf> {
     if uris.is_empty() {
         uris.extend(&params.root_uri);
     }
-    uris.into_iter().filter_map(file_uri::to_path).collect()
+    uris.into_iter().filter_map(positions::to_path).collect()
 }

@@ -1,17 +1,10 @@
 //! `cargo evalsuite mcp-proxy`: a proxy between an agent and one of its MCP servers. What they send is passed on as it is, and written to a
 //! trace; in a replay, the recording answers.
 
-mod claims;
-mod end_signals;
 mod faults;
-mod garbled_result;
-mod nearest_request;
-mod outbox;
-mod passed_calls;
 mod passed_lines;
 mod replayed_server;
 mod server_process;
-mod trace_file;
 
 use std::ffi::OsString;
 use std::io::{BufReader, stdin};
@@ -21,11 +14,9 @@ use std::sync::Arc;
 use clap::Args;
 use evalsuite::tooling::{McpSessionFile, TraceEvent, variable};
 
-use self::claims::Claims;
-use self::faults::Faults;
-use self::outbox::Outbox;
+use self::faults::{Claims, Faults};
+use self::passed_lines::{Outbox, TraceFile};
 use self::replayed_server::ReplayedServer;
-use self::trace_file::TraceFile;
 use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// Pass on the messages between an agent and an MCP server, and record them

@@ -1,4 +1,4 @@
-//! The process of a server: its streams, and its end.
+//! The process of a server: its streams, its end, and the signals that are passed on to it.
 //!
 //! The server is in the process group of the proxy, so that whatever ends the proxy with its group also ends the server.
 
@@ -12,11 +12,8 @@ use std::time::{Duration, Instant};
 
 use evalsuite::tooling::{Sender as Side, TraceEvent};
 
-use super::end_signals;
 use super::faults::Faults;
-use super::outbox::Outbox;
-use super::passed_calls::FaultyCalls;
-use super::passed_lines::pass_on;
+use super::passed_lines::{FaultyCalls, Outbox, pass_on};
 use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// Bytes that are read at once.
@@ -52,7 +49,7 @@ pub(super) fn run(command: &[OsString], outbox: Arc<Outbox>, faults: Faults) -> 
         CliError::new(problem)
     })?;
     let (events, happened) = channel();
-    end_signals::report(events.clone())?;
+    report(events.clone())?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let faulty = (!faults.are_none()).then(|| Arc::new(FaultyCalls::new(faults, Arc::clone(&outbox))));
     if let Some(input) = input {
@@ -194,4 +191,28 @@ fn code(status: ExitStatus) -> i32 {
         return 128 + signal;
     }
     status.code().unwrap_or(1)
+}
+
+/// Reports signals until the process ends.
+#[cfg(unix)]
+pub(super) fn report(events: Sender<Event>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::Builder::new().spawn(move || {
+        for _ in signals.forever() {
+            if events.send(Event::AskedToEnd).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// On Windows, a client ends the process.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
+pub(super) fn report(_: Sender<Event>) -> std::io::Result<()> {
+    Ok(())
 }

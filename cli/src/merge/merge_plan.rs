@@ -1,17 +1,17 @@
-//! The plan of a merge, complete before anything is written.
+//! The plan of a merge, complete before anything is written: files that are the same or differ, and the records of the merged run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::record::{CaseRecord, RunRecord, SuiteRecord};
+use evalsuite_records::digest::sha256_of;
+use evalsuite_records::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
 use evalsuite_records::run_directory::{
     BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
-    SUMMARY, is_session_file, read_run_file, read_run_record, run_directory_entries,
+    SUMMARY, is_session_file, open_run_file, read_run_file, read_run_record, run_directory_entries,
 };
-
-use super::file_tree::has_same_content;
-use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
+use walkdir::WalkDir;
 
 /// A merge of parts that do not contradict each other.
 #[derive(Debug, Default)]
@@ -226,4 +226,174 @@ const TEST_LENGTH: usize = 100;
 /// The path in the merged run of a part's file whose own path has different content from another part.
 fn shard_path(part: usize, path: &Path) -> PathBuf {
     Path::new(SHARDS).join((part + 1).to_string()).join(path)
+}
+
+/// Reasons why these are not parts of one run.
+pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let Some(first) = runs.first() else { return problems };
+    for (run, part) in runs.iter().zip(parts) {
+        if run.run_id != first.run_id {
+            let message = format!("{} is run `{}`, not `{}`", part.display(), run.run_id, first.run_id);
+            problems.push(format!("{message}: set EVALSUITE_RUN_ID to the same value on all machines"));
+        }
+        if let (Some(here), Some(there)) = (&run.git, &first.git)
+            && here.commit != there.commit
+        {
+            problems.push(format!("{} has records of commit {}, not {}", part.display(), here.commit, there.commit));
+        }
+    }
+    problems
+}
+
+/// Warnings about hooks that parts still have to run.
+pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (run, part) in runs.iter().zip(parts) {
+        for suite in run.suites.iter().filter(|suite| suite.after_all == HookState::Pending) {
+            let message = format!("the after_all hooks of suite `{}` are pending in {}", suite.name, part.display());
+            warnings.push(format!("{message}\n  = help: run `cargo evalsuite finish` on its machine, then merge"));
+        }
+    }
+    warnings
+}
+
+/// One record for all parts, which contains theirs.
+///
+/// `suites` are its suites by the path of their record in the run.
+pub(super) fn merged_run(runs: &[RunRecord], suites: &BTreeMap<PathBuf, SuiteRecord>) -> RunRecord {
+    let mut merged = runs[0].clone();
+    merged.shards = runs.to_vec();
+    let mut known: BTreeMap<(String, String), SuiteRun> = BTreeMap::new();
+    for run in runs {
+        merged.started_at = merged.started_at.min(run.started_at.clone());
+        merged.git = match (merged.git, &run.git) {
+            (Some(git), Some(other)) => Some(GitState::new(git.commit, git.dirty || other.dirty)),
+            (git, other) => git.or_else(|| other.clone()),
+        };
+        merged.ci = merged.ci.or_else(|| run.ci.clone());
+        for (name, value) in &run.env {
+            merged.env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        for suite in &run.suites {
+            let entry = known.entry((suite.name.clone(), suite.directory.clone())).or_insert_with(|| suite.clone());
+            entry.tests = entry.tests.max(suite.tests);
+            entry.before_all = worse(entry.before_all, suite.before_all);
+            entry.after_all = worse(entry.after_all, suite.after_all);
+        }
+    }
+    for (path, suite) in suites {
+        let directory = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        // Older versions did not record the directory.
+        for directory in [directory, String::new()] {
+            if let Some(entry) = known.get_mut(&(suite.name.clone(), directory)) {
+                entry.tests = u32::try_from(suite.tests.len()).unwrap_or(u32::MAX);
+            }
+        }
+    }
+    merged.suites = known.into_values().collect();
+    merged
+}
+
+fn worse(left: HookState, right: HookState) -> HookState {
+    let order = [HookState::Failed, HookState::Pending, HookState::Done];
+    order.into_iter().find(|state| [left, right].contains(state)).unwrap_or_default()
+}
+
+/// The test that wrote a record: its program and its path.
+pub(super) fn test_of(case: &CaseRecord) -> String {
+    format!("{}::{}", program(&case.program), case.test_name)
+}
+
+/// Adds the tests of a part that no earlier part has.
+pub(super) fn add_tests(known: &mut SuiteRecord, part: SuiteRecord) {
+    for test in part.tests {
+        let is_same =
+            |other: &SuiteTest| program(&other.program) == program(&test.program) && other.test_name == test.test_name;
+        if !known.tests.iter().any(is_same) {
+            known.tests.push(test);
+        }
+    }
+}
+
+/// Name of a test program without cargo's digest at its end, which differs between machines.
+fn program(file: &str) -> &str {
+    let file = file.strip_suffix(".exe").unwrap_or(file);
+    match file.rsplit_once('-') {
+        Some((name, digest)) if digest.len() == 16 && digest.chars().all(|digit| digit.is_ascii_hexdigit()) => name,
+        _ => file,
+    }
+}
+
+/// Whether two paths have the same content.
+pub(super) fn has_same_content(left: &Path, right: &Path) -> io::Result<bool> {
+    let mut others = sorted_walk(right);
+    for entry in sorted_walk(left) {
+        let entry = entry?;
+        let Some(other) = others.next().transpose()? else { return Ok(false) };
+        let is_same_path = entry.path().strip_prefix(left).ok() == other.path().strip_prefix(right).ok();
+        if !is_same_path || entry.file_type() != other.file_type() || !is_same_file(&entry, &other)? {
+            return Ok(false);
+        }
+    }
+    Ok(others.next().is_none())
+}
+
+fn is_same_file(one: &walkdir::DirEntry, other: &walkdir::DirEntry) -> io::Result<bool> {
+    Ok(if one.path_is_symlink() {
+        fs::read_link(one.path())? == fs::read_link(other.path())?
+    } else if one.file_type().is_file() {
+        one.metadata()?.len() == other.metadata()?.len()
+            && sha256_of(open(one.path())?)? == sha256_of(open(other.path())?)?
+    } else {
+        true
+    })
+}
+
+/// Copies a file, link or directory to a path where nothing is.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut directories = Vec::new();
+    for entry in sorted_walk(from) {
+        let entry = entry?;
+        let relative = entry.path().strip_prefix(from).unwrap_or(Path::new(""));
+        // Joined with an empty path, a file would become a directory.
+        let target = if entry.depth() == 0 { to.to_owned() } else { to.join(relative) };
+        if entry.path_is_symlink() {
+            link(entry.path(), &target)?;
+        } else if entry.file_type().is_dir() {
+            fs::create_dir_all(&target)?;
+            directories.push((target, entry.metadata()?.permissions()));
+        } else if entry.file_type().is_file() {
+            let mut source = open(entry.path())?;
+            io::copy(&mut source, &mut File::create_new(&target)?)?;
+            fs::set_permissions(&target, source.metadata()?.permissions())?;
+        }
+        // Sockets and pipes belong to processes on the machine of the part.
+    }
+    // After their content: a directory may be read-only.
+    directories.into_iter().rev().try_for_each(|(directory, permissions)| fs::set_permissions(directory, permissions))
+}
+
+/// Opens a regular file of a part.
+fn open(path: &Path) -> io::Result<File> {
+    open_run_file(path.parent().unwrap_or(Path::new("")), Path::new(path.file_name().unwrap_or_default()))
+}
+
+fn sorted_walk(path: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
+    WalkDir::new(path).follow_root_links(false).sort_by_file_name().into_iter()
+}
+
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(fs::read_link(from)?, to)
+}
+
+#[cfg(windows)]
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let destination = fs::read_link(from)?;
+    if from.is_dir() {
+        std::os::windows::fs::symlink_dir(destination, to)
+    } else {
+        std::os::windows::fs::symlink_file(destination, to)
+    }
 }

@@ -1,8 +1,6 @@
 //! `cargo evalsuite merge`: one run from parts that ran on several machines.
 
-mod file_tree;
 mod merge_plan;
-mod merged_records;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,10 +16,9 @@ use serde::Serialize;
 
 use self::merge_plan::MergePlan;
 use crate::arguments::OutputFormat;
-use crate::locate::{stored_runs, suite_request};
+use crate::locate::{stored_runs, suite_search};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print_json, say, stdout};
-use crate::platform::progress::Progress;
+use crate::platform::output::{Progress, print_json, say, stdout};
 
 /// Merge the parts of a run from several machines
 ///
@@ -65,7 +62,7 @@ pub(crate) struct MergedRun {
 pub(crate) fn run(command: &Merge) -> Result<Exit> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
-        match stored_runs::run_or_newest(&suite_request::existing(path)?)? {
+        match stored_runs::run_or_newest(&suite_search::existing(path)?)? {
             Some(run) if run.is_in_use()? => {
                 return Err(CliError::new(format!("tests of run {} are still running", run.path().display())));
             }
@@ -142,7 +139,7 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
         if let Some(directory) = to.parent() {
             fs::create_dir_all(directory)?;
         }
-        file_tree::copy(from, &to)
+        merge_plan::copy(from, &to)
             .map_err(|error| io::Error::new(error.kind(), format!("cannot copy {}: {error}", from.display())))?;
     }
     for (path, suite) in &plan.suites {

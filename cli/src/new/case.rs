@@ -1,16 +1,18 @@
-//! `cargo evalsuite new case`.
+//! `cargo evalsuite new case` and `new calibration`.
+
+use std::io::Write;
 
 use evalsuite_discovery::{SKILL_EVALS, suite_files};
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 
-use super::canary;
-use super::changes::{Changes, read_if_there};
-use super::package_here::{PackageHere, check_name};
-use super::questions::Question;
-use crate::new::arguments::NewCase;
+use super::arguments::Question;
+use super::package::{Changes, PackageHere, check_name, read_if_there};
+use super::suite;
+use crate::new::arguments::{NewCalibration, NewCase};
 use crate::platform::cli_error::{CliError, Result};
+use crate::platform::output::stdout;
 
 pub(super) fn write(arguments: &NewCase) -> Result<()> {
     let package = PackageHere::find()?;
@@ -29,7 +31,7 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
     let mut changes = Changes::new(&package.root);
     let texts = suite_files(&suite.path)?.into_iter().map(|(file, _)| read_if_there(&file));
     let texts = texts.collect::<Result<Vec<_>>>()?;
-    let canary = texts.iter().flatten().find_map(|text| canary::written_in(text));
+    let canary = texts.iter().flatten().find_map(|text| suite::canary_in(text));
     if suite.is_skill {
         let path = suite.path.join(SKILL_EVALS);
         let text = with_eval(&read_if_there(&path)?.unwrap_or_default(), &id, &input, &check).ok_or_else(|| {
@@ -97,4 +99,18 @@ fn task(id: &str, input: &str, check: &Check, canary: Option<&str>) -> String {
     format!(
         "{{\n  \"id\": {id},{canary}\n  \"description\": {description},\n  \"input\": {{ \"prompt\": {input} }},\n  \"graders\": [{grader}]\n}}\n"
     )
+}
+
+pub(super) fn write_calibration(arguments: &NewCalibration) -> Result<()> {
+    let package = PackageHere::find()?;
+    let suite = package.suite(arguments.suite.as_deref())?;
+    let mut changes = Changes::new(&package.root);
+    // Samples of their own: which cases have a judge is the suite's business.
+    changes.create(suite.path.join("calibration.yaml"), include_str!("../../assets/new/calibration.yaml"));
+    let mut manifest = package.manifest;
+    manifest.add_feature("grader-tests");
+    manifest.write(&mut changes);
+    changes.write(arguments.force)?;
+    writeln!(stdout(), "\n`cargo evalsuite calibrate {}` measures the judge of the environment.", suite.entry)?;
+    Ok(())
 }

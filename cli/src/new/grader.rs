@@ -7,9 +7,8 @@ use evalsuite_schema::grader::BUILT_IN;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Ident, LitStr};
 
-use super::changes::Changes;
-use super::package_here::{PackageHere, check_name};
-use super::questions::Question;
+use super::arguments::Question;
+use super::package::{Changes, PackageHere, check_name};
 use crate::locate::includes::{self, SourceFile};
 use crate::new::arguments::NewGrader;
 use crate::platform::cli_error::{CliError, Result};

@@ -1,18 +1,21 @@
-//! `cargo evalsuite new suite`.
+//! `cargo evalsuite new suite`, with the canary of the suite, by which a leak of its files is noticed, and the build script that tracks it.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write;
 use std::path::Path;
+use std::process;
+use std::time::SystemTime;
 
 use clap::ValueEnum;
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_loader::workspace_root;
+use proc_macro2::TokenStream;
+use syn::Item;
 
-use super::changes::{Changes, read_if_there};
-use super::manifest::CrateSource;
-use super::package_here::{PackageHere, check_name};
-use super::questions::Question;
-use super::{build_script, canary, ci, dev_profile, editor};
-use crate::locate::suite_request;
+use super::arguments::Question;
+use super::ci_and_editor;
+use super::package::{self, Changes, CrateSource, PackageHere, check_name, read_if_there};
+use crate::locate::includes::tracked_directories;
 use crate::locate::suite_search::{self, SKILL_HOMES};
 use crate::new::arguments::{LayoutName, NewSuite};
 use crate::platform::cli_error::{CliError, Result};
@@ -63,7 +66,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         ));
     }
     let source = match &arguments.crates {
-        Some(directory) => CrateSource::Clone(suite_request::absolute(directory)?),
+        Some(directory) => CrateSource::Clone(suite_search::absolute(directory)?),
         None => CrateSource::of_this_program(),
     };
 
@@ -94,7 +97,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
                 (skill_path, SKILL, include_str!("../../assets/new/skill_test.rs.txt"))
             }
         };
-        let canary = canary::fresh();
+        let canary = new_canary();
         for (file, text) in files {
             let file = root.join(path).join(file);
             // A skill that exists gets evals.
@@ -118,17 +121,17 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root);
         if !arguments.keep_debug_info {
-            notes.extend(dev_profile::add(&mut manifest, &workspace_root, &mut changes)?);
+            notes.extend(package::add(&mut manifest, &workspace_root, &mut changes)?);
         }
         manifest.write(&mut changes);
     }
     if arguments.ci {
-        ci::add(&mut changes, &workspace_root)?;
+        ci_and_editor::add_ci(&mut changes, &workspace_root)?;
     } else if arguments.nextest {
-        ci::add_nextest_profile(&mut changes, &workspace_root)?;
+        ci_and_editor::add_nextest_profile(&mut changes, &workspace_root)?;
     }
     if arguments.editor {
-        notes.extend(editor::add(&mut changes, &workspace_root, arguments.force)?);
+        notes.extend(ci_and_editor::add_editor(&mut changes, &workspace_root, arguments.force)?);
     }
     changes.write(arguments.force)?;
     notes.iter().for_each(|note| say!("{note}"));
@@ -154,11 +157,11 @@ fn ask_layout() -> Result<LayoutName> {
 
 fn add_build_script(changes: &mut Changes, path: &Path, directory: &str) -> Result<()> {
     let Some(text) = read_if_there(path)? else {
-        changes.create(path, build_script::fresh(directory));
+        changes.create(path, new_build_script(directory));
         return Ok(());
     };
-    let Some(changed) = build_script::with_tracking(&text, directory)? else { return Ok(()) };
-    let mut what = build_script::call(directory);
+    let Some(changed) = with_tracking(&text, directory)? else { return Ok(()) };
+    let mut what = tracking_call(directory);
     if !text.contains("rerun-if-changed") {
         // Cargo's rule for scripts that name nothing ends with the first directory that is named.
         what.push_str(
@@ -222,4 +225,106 @@ fn check_skill_name(name: &str) -> Result<()> {
         "`{name}` is not a valid name of a skill: use at most {LONGEST_NAME} characters out of a-z, 0-9 and single `-` between them"
     );
     Err(CliError::new(message))
+}
+
+/// A random GUID (version 4).
+pub(super) fn new_canary() -> String {
+    // The standard library has no other source of random numbers.
+    let keys = RandomState::new();
+    let part = |number: u8| u128::from(keys.hash_one((number, process::id(), SystemTime::now())));
+    let bits = part(0) << 64 | part(1);
+    let bits = bits & !(0xf << 76) & !(0b11 << 62) | 4 << 76 | 0b10 << 62;
+    let digits = format!("{bits:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]);
+    parts.join("-")
+}
+
+/// The canary that a file of a suite names.
+pub(super) fn canary_in(text: &str) -> Option<&str> {
+    let lines = text.lines().filter(|line| line.trim_start_matches(['"', ' ']).starts_with("canary"));
+    let is_guid = |word: &&str| word.len() == 36 && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    lines.flat_map(|line| line.split(['"', '\'', ' ', ','])).find(is_guid)
+}
+
+/// A build script for a package without one.
+pub(super) fn new_build_script(directory: &str) -> String {
+    format!("//! Lets cargo notice new cases.\n\nfn main() {{\n    {}\n}}\n", tracking_call(directory))
+}
+
+/// The call that tracks a directory.
+pub(super) fn tracking_call(directory: &str) -> String {
+    format!("evalsuite_build::track({directory:?});")
+}
+
+/// The text of a build script with a call that tracks `directory` as the first statement of `main`; `None` if it is tracked.
+pub(super) fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
+    let by_hand = |why: &str| CliError::with_help(why, format_args!("add `{}` to it", tracking_call(directory)));
+    let invalid = |error: &dyn std::fmt::Display| by_hand(&format!("the build script is not valid Rust: {error}"));
+    // Not `parse_file`: it counts positions from after a byte order mark.
+    let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| invalid(&error))?;
+    // A call may name a directory around it.
+    if tracked_directories(tokens.clone()).iter().any(|tracked| Path::new(directory).starts_with(tracked)) {
+        return Ok(None);
+    }
+    let file: syn::File = syn::parse2(tokens).map_err(|error| invalid(&error))?;
+    let main = file.items.iter().find_map(|item| match item {
+        Item::Fn(function) if function.sig.ident == "main" => Some(&function.block),
+        _ => None,
+    });
+    let Some(main) = main else { return Err(by_hand("the build script has no function `main`")) };
+    let (before, after) = text.split_at(main.brace_token.span.open().byte_range().end);
+    let rest_of_line = after.lines().next().unwrap_or_default().trim();
+    let end = if rest_of_line.is_empty() { "" } else { "\n" };
+    Ok(Some(format!("{before}\n    {}{end}{after}", tracking_call(directory))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_from_yaml_and_json() {
+        let guid = "3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46";
+        for text in
+            [format!("name: a\ncanary: {guid}\n"), format!("{{\n  \"canary\": \"{guid}\",\n  \"name\": \"a\"\n}}")]
+        {
+            assert_eq!(canary_in(&text), Some(guid), "{text}");
+        }
+        assert_eq!(canary_in("name: canary\n"), None);
+    }
+
+    #[test]
+    fn each_is_another_guid() {
+        let (one, other) = (new_canary(), new_canary());
+        assert_ne!(one, other);
+        assert_eq!(one.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+        assert!(one[14..].starts_with('4') && one[19..].starts_with(['8', '9', 'a', 'b']), "{one}");
+    }
+
+    #[test]
+    fn the_call_is_the_first_statement_of_main() {
+        let text = "use std::env; // {\n\nfn main() {\n    // my code\n    println!(\"{}\", 1);\n}\n";
+        let expected = text.replace("fn main() {", "fn main() {\n    evalsuite_build::track(\"suites\");");
+        assert_eq!(with_tracking(text, "suites").expect("valid Rust"), Some(expected));
+        let short = with_tracking("fn main() {}", "suites").expect("valid Rust");
+        assert_eq!(short.as_deref(), Some("fn main() {\n    evalsuite_build::track(\"suites\");\n}"));
+        syn::parse_file(&new_build_script("suites")).expect("valid Rust");
+    }
+
+    #[test]
+    fn a_directory_that_is_tracked_is_not_tracked_again() {
+        for call in ["evalsuite_build::track(\"suites\")", "track(\"suites/\");", "if true { track(\"suites\") }"] {
+            let text = format!("fn main() {{ {call} }}");
+            assert_eq!(with_tracking(&text, "suites/shop").expect("valid Rust"), None, "{call}");
+        }
+        assert!(with_tracking("fn main() { track(\"evals\") }", "suites").expect("valid Rust").is_some());
+    }
+
+    #[test]
+    fn a_script_that_cannot_be_changed_names_the_line_to_add() {
+        for text in ["fn main() {", "fn mian() {}"] {
+            let error = with_tracking(text, "suites").expect_err("the script is broken").to_string();
+            assert!(error.ends_with("= help: add `evalsuite_build::track(\"suites\");` to it"), "{error}");
+        }
+    }
 }

@@ -6,4 +6,3 @@ pub(crate) mod cli_error;
 pub(crate) mod json_difference;
 pub(crate) mod output;
 pub(crate) mod pager;
-pub(crate) mod progress;

@@ -5,11 +5,10 @@ mod probe_text;
 pub(crate) mod saved_cases;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::{Child, Output};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use clap::Args;
 use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
@@ -19,10 +18,9 @@ use serde::Serialize;
 use crate::arguments::{Build, OutputFormat};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::platform::output::{print, say};
-use crate::platform::progress::Progress;
-use crate::run::suite_descriptions::{build_and_find_checks, failed, read_files, run_checks};
-use crate::run::tested_packages::evalsuite_feature;
+use crate::platform::output::{Progress, print, say};
+use crate::run::cargo_commands::evalsuite_feature;
+use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_checks};
 
 /// Find cases that pass without work and graders that decide nothing, without calling agents
 ///

@@ -1,8 +1,7 @@
 //! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
 
 pub(crate) mod cargo_commands;
-mod chosen_tests;
-mod exact_calls;
+pub(crate) mod chosen_tests;
 #[cfg(feature = "record")]
 pub(crate) mod model_calls;
 
@@ -89,8 +88,6 @@ pub(crate) struct Run {
 mod no_model_calls;
 mod progress;
 mod source_digest;
-pub(crate) mod suite_descriptions;
-pub(crate) mod tested_packages;
 mod until_decided;
 
 use std::collections::BTreeSet;
@@ -106,8 +103,8 @@ use evalsuite_schema::diagnostics::{Diagnostics, render};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::cargo_commands::exact_calls;
 use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
-use self::exact_calls::exact_calls;
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
 #[cfg(not(feature = "record"))]
@@ -115,16 +112,14 @@ use self::no_model_calls::ModelCalls;
 use self::progress::TestKey;
 use self::source_digest::source_digest;
 use self::until_decided::UntilDecided;
-use crate::arguments::Build;
-use crate::arguments::{OutputFormat, margin, positive};
-use crate::check;
-use crate::diff;
+use crate::arguments::{Build, OutputFormat, margin, positive};
 use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
-use crate::locate::{stored_runs, suite_request};
+use crate::locate::{stored_runs, suite_search};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};
+use crate::{check, diff};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -154,7 +149,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     if has_endless_links()? {
         return Err(CliError::printed());
     }
-    let suites = suite_descriptions::describe_suites(&command.build)?;
+    let suites = chosen_tests::describe_suites(&command.build)?;
     let output = stored_runs::output_path()?;
     let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
         CliError::new(match (command.failed, command.flaky) {
@@ -238,7 +233,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
                 let uncalled = check::uncalled_tools()?;
                 uncalled.iter().for_each(|warning| say!("{}\n", render::text(warning, render::Style::Plain)));
             }
-            let names = suite_descriptions::names(&suites);
+            let names = chosen_tests::names(&suites);
             let is_complete = |suite: &str| complete.contains(suite);
             (result.gates, checked) = crate::gate::after_run(&run, &names, is_complete)?;
         }
@@ -273,7 +268,7 @@ fn has_failing_case(run: &Path) -> Result<bool> {
 
 /// Whether cargo would look for changes behind links that lead out of a package. They are printed: cargo says nothing while it looks.
 fn has_endless_links() -> Result<bool> {
-    let packages = suite_request::packages_around(&[env::current_dir()?]);
+    let packages = suite_search::packages_around(&[env::current_dir()?]);
     let problems: Diagnostics = packages
         .iter()
         .flat_map(|package| Tracked::in_build_script(package))

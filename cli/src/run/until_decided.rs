@@ -1,10 +1,9 @@
 //! `cargo evalsuite run --until-decided`: rounds of trials, until the comparison with the base is decided.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::{env, fs};
 
 use evalsuite::tooling::SuiteDescription;
 use evalsuite_records::digest::sha256_of;
@@ -16,9 +15,8 @@ use evalsuite_report::{
 };
 use evalsuite_schema::diagnostics::counted;
 
-use super::chosen_tests::SuiteTests;
+use super::chosen_tests::{SuiteTests, names};
 use super::progress::TestKey;
-use super::suite_descriptions::names;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::say;

@@ -1,4 +1,4 @@
-//! A trial of a case as text: what was asked, what the agent did, how it was graded.
+//! A trial of a case as text: what was asked, what the agent did step by step, how it was graded.
 
 use std::io;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, UserRecord, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
-use evalsuite_report::{CaseData, RunData, TrialData};
+use evalsuite_report::{CaseData, RunData, TrialData, content_text};
 use evalsuite_schema::decimal::{shown, shown_against};
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::{Content, Input, Value};
 
-use super::{add_facts, add_indented, steps};
+use super::{add_facts, add_indented};
 
 /// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
 pub(super) fn add(
@@ -49,12 +49,12 @@ pub(super) fn add(
         }
     }
     match &transcript {
-        Some(document) => steps::add(text, document, step)?,
+        Some(document) => add_steps(text, document, step)?,
         None if step.is_some() => return Err("the trial has no transcript".to_owned()),
         None => {}
     }
     if step.is_none() {
-        let is_shown = |document: &Value| record.answer.as_ref().is_some_and(|answer| steps::says(document, answer));
+        let is_shown = |document: &Value| record.answer.as_ref().is_some_and(|answer| says(document, answer));
         add_results(text, record, &mut files, !transcript.as_ref().is_some_and(is_shown));
         files.problems.iter().for_each(|problem| text.push_str(&format!("\nproblem  {problem}\n")));
     }
@@ -224,6 +224,62 @@ impl TrialFiles<'_> {
             None
         })
     }
+}
+
+/// Adds all steps, or the one with this number, counted from 1.
+pub(super) fn add_steps(text: &mut String, document: &Value, only: Option<usize>) -> Result<(), String> {
+    let steps = document["steps"].as_array().map_or(&[][..], Vec::as_slice);
+    if let Some(step) = only.filter(|step| !(1..=steps.len()).contains(step)) {
+        return Err(format!("there is no step {step}: the transcript has {}", steps.len()));
+    }
+    for (index, step) in steps.iter().enumerate() {
+        if only.is_none_or(|only| only == index + 1) {
+            add_step(text, index + 1, step);
+        }
+    }
+    Ok(())
+}
+
+fn add_step(text: &mut String, number: usize, step: &Value) {
+    let source = step["source"].as_str().unwrap_or("unknown");
+    let simulated = if step["extra"]["simulated"] == true { " (simulated)" } else { "" };
+    text.push_str(&format!("\nstep {number}  {source}{simulated}\n"));
+    if let Some(thoughts) = step["reasoning_content"].as_str() {
+        add_indented(text, "  | ", thoughts);
+    }
+    add_indented(text, "  ", &content_text(&step["message"]));
+    let results = step["observation"]["results"].as_array().map_or(&[][..], Vec::as_slice);
+    for call in step["tool_calls"].as_array().into_iter().flatten() {
+        let name = call["function_name"].as_str().unwrap_or("unknown");
+        text.push_str(&format!("  → {name} {}\n", call["arguments"]));
+        let id = &call["tool_call_id"];
+        for result in results.iter().filter(|result| result["source_call_id"] == *id) {
+            add_indented(text, "  ← ", &content_text(&result["content"]));
+        }
+    }
+    // Of calls that are not in this step.
+    for result in results.iter().filter(|result| result["source_call_id"].is_null()) {
+        add_indented(text, "  ← ", &content_text(&result["content"]));
+    }
+}
+
+/// Adds tokens and cost of the whole transcript, as far as the document has them.
+pub(super) fn add_metrics(text: &mut String, document: &Value) {
+    let metrics = &document["final_metrics"];
+    let number = |key: &str| metrics[key].as_f64();
+    let tokens = [("total_prompt_tokens", "input"), ("total_completion_tokens", "output")];
+    let tokens = tokens.iter().filter_map(|(key, what)| Some(format!("{} {what}", number(key)?)));
+    let tokens: Vec<String> = tokens.collect();
+    let tokens = (!tokens.is_empty()).then(|| tokens.join(", "));
+    let cost = number("total_cost_usd").map(|usd| format!("{usd:.4} USD"));
+    add_facts(text, &[("tokens", tokens), ("cost", cost)]);
+}
+
+/// Whether a step of the agent has this text.
+pub(super) fn says(document: &Value, answer: &str) -> bool {
+    let steps = document["steps"].as_array().into_iter().flatten();
+    let mut of_agent = steps.filter(|step| step["source"] == "agent");
+    of_agent.any(|step| content_text(&step["message"]).trim() == answer.trim())
 }
 
 #[cfg(test)]

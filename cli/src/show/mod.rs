@@ -1,7 +1,6 @@
 //! `cargo evalsuite show`.
 
 mod case_text;
-mod steps;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -67,8 +66,8 @@ fn show_files(command: &Show) -> Result<Exit> {
         let mut text = String::new();
         for (name, document) in command.names.iter().zip(&documents) {
             text.push_str(&format!("{name}\n"));
-            steps::add(&mut text, document, command.step).map_err(CliError::new)?;
-            steps::add_metrics(&mut text, document);
+            case_text::add_steps(&mut text, document, command.step).map_err(CliError::new)?;
+            case_text::add_metrics(&mut text, document);
         }
         return pager::print(&text);
     };

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
+use std::{fs, io};
 
 use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::event::Event;
+use super::verdicts::Event;
 
 /// Directories of a package with results and recordings, not with cases.
 const WRITTEN_BY_RUNS: [&str; 2] = [".evalsuite/cassettes", ".evalsuite/baselines"];

@@ -1,7 +1,6 @@
 //! `cargo evalsuite watch`: checks what is saved, and runs the cases it concerns.
 
 mod changes;
-mod event;
 mod programs;
 mod screen;
 mod state;
@@ -20,17 +19,16 @@ use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_schema::diagnostics::render;
 
 use self::changes::FileWatcher;
-use self::event::Event;
 use self::programs::TestBuild;
 use self::screen::Screen;
 use self::state::WatchState;
 use self::suites::Suites;
-use self::verdicts::Verdict;
+use self::verdicts::{Event, Verdict};
 use crate::arguments::Build;
 use crate::clean::clean;
-use crate::locate::{stored_runs, suite_request};
+use crate::locate::{stored_runs, suite_search};
 use crate::platform::cli_error::{CliError, Exit, Result};
-use crate::run::tested_packages::evalsuite_feature;
+use crate::run::cargo_commands::evalsuite_feature;
 
 /// On every save, check the suites and run the affected cases
 ///
@@ -79,7 +77,7 @@ const KEYS: Duration = Duration::from_millis(40);
 pub(crate) fn run(command: &Watch) -> Result<Exit> {
     let suites = Suites::find()?;
     if suites.is_empty() {
-        return Err(suite_request::no_suite_here()?);
+        return Err(suite_search::no_suite_here()?);
     }
     let mut options = command.build.clone();
     options.features.extend(evalsuite_feature(&command.build, "reload")?);

@@ -15,7 +15,7 @@ use super::suites::Touched;
 use crate::arguments::Build;
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
 use crate::run::cargo_commands::cargo_test;
-use crate::run::suite_descriptions::{listed_checks, read_files};
+use crate::run::chosen_tests::{listed_checks, read_files};
 
 /// A test program with suites.
 #[derive(Debug, Clone)]

@@ -9,11 +9,10 @@ use std::thread;
 use evalsuite_schema::diagnostics::counted;
 
 use super::changes::needs_build;
-use super::event::Event;
 use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::test_process;
-use super::verdicts::{Verdict, Verdicts};
+use super::verdicts::{Event, Verdict, Verdicts};
 use crate::platform::cli_error::Result;
 
 pub(super) struct WatchState {

@@ -14,7 +14,7 @@ use evalsuite_schema::digest::sha256_of_data;
 use evalsuite_schema::{Case, Location, Value};
 
 use crate::locate::includes::{Include, Includes};
-use crate::locate::suite_request::{self, suite_directory};
+use crate::locate::suite_search::{self, suite_directory};
 
 /// The suites of the package or workspace.
 pub(super) struct Suites {
@@ -48,8 +48,8 @@ impl Suites {
     /// Finds the suites, and checks them.
     pub(super) fn find() -> io::Result<Self> {
         let here = std::env::current_dir()?;
-        let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;
-        let mut paths: BTreeSet<PathBuf> = suite_request::suites_here()?.into_iter().collect();
+        let includes = Includes::of_packages(&suite_search::packages_around(&[here]))?;
+        let mut paths: BTreeSet<PathBuf> = suite_search::suites_here()?.into_iter().collect();
         paths.retain(|path| includes.of_suite(path).is_empty());
         let alone = paths.into_iter().map(|path| WatchedSuite::new(path, None));
         let included = includes.all.into_iter().map(|include| WatchedSuite::new(include.path.clone(), Some(include)));
@@ -63,7 +63,7 @@ impl Suites {
         let of_suite =
             |suite: &WatchedSuite| [suite_directory(&suite.path).to_path_buf(), suite.request.package_root.clone()];
         let mut directories: BTreeSet<PathBuf> = self.watched.iter().flat_map(of_suite).collect();
-        let packages = suite_request::packages_around(&Vec::from_iter(directories.iter().cloned()));
+        let packages = suite_search::packages_around(&Vec::from_iter(directories.iter().cloned()));
         directories.extend(packages);
         directories
     }
@@ -154,7 +154,7 @@ fn all_of(suite: &LoadedSuite) -> impl Iterator<Item = Touched> {
 
 impl WatchedSuite {
     fn new(path: PathBuf, include: Option<Include>) -> io::Result<Self> {
-        let request = suite_request::request(&path)?;
+        let request = suite_search::request(&path)?;
         let session = Session::new(match &include {
             Some(include) => expansion::suite_request(&include.binding, &include.context),
             None => request.clone(),

@@ -8,10 +8,9 @@ use std::thread;
 
 use evalsuite::tooling::{NEW_CASES, run_id_or_new};
 
-use super::event::Event;
 use super::programs::{NewTests, Program};
 use super::suites::{Suites, Touched};
-use super::verdicts::{TestId, Verdict};
+use super::verdicts::{Event, TestId, Verdict};
 
 /// The command for tests that a program has. `is_changed`: files of suites are not as the program was built.
 pub(super) fn existing_tests(program: &Program, tests: &[(String, Touched)], is_changed: bool) -> Command {

@@ -1,10 +1,29 @@
-//! How tests ended.
+//! What `watch` waits for, and how tests ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::programs::Program;
+use super::programs::{BuildProblems, Program};
 use super::suites::Touched;
+use crate::platform::cli_error::Result;
+
+/// Something that `watch` reacts to.
+pub(super) enum Event {
+    /// Files were written, renamed or removed.
+    Files(BTreeSet<PathBuf>),
+    WatchError(String),
+    Built(Result<Result<Vec<Program>, BuildProblems>>),
+    /// A test has ended.
+    Ended(TestId, Verdict),
+    /// What a failed test printed.
+    Failure(TestId, String),
+    /// The test process with this index has ended.
+    ProgramEnded(usize),
+    /// A signal with this number asks `watch` to end.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals"))]
+    EndSignal(i32),
+}
 
 /// How a test ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,27 +2,36 @@
 //!
 //! Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to tell. Whatever
 //! cannot be read or written means no more than that nothing is stored.
+//!
+//! A stored suite after edits of single cases: only these are read again.
+//!
+//! That is right only if nothing else depends on what was edited. So a case is replaced where all of this holds, and the suite is
+//! loaded as a whole otherwise: its file defines nothing else; neither the old nor the new text names a path, has a problem or a warning;
+//! everything that the suite or the generated code takes from a case is as before; no case came or went.
 
-mod edited;
-mod file_stamps;
 mod stored_suite;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use edited::Changes;
-use evalsuite_loader::{Loaded, Request};
+use evalsuite_loader::{
+    Loaded, LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest,
+};
+use evalsuite_schema::Case;
 use evalsuite_schema::diagnostics::Diagnostic;
-use file_stamps::FileStamps;
-use stored_suite::{OwnFiles, SuiteKey, SuiteRecord};
+use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
+use evalsuite_schema::sorting::set;
 
-use crate::embed::Embedded;
-use crate::statics::Body;
+use self::stored_suite::{FileStamps, Line, OwnFile, OwnFiles, StampKind, SuiteKey, SuiteRecord, graders};
+use crate::embed::{self, Embedded, contents};
+use crate::short_hash;
+use crate::statics::{self, Body};
 use crate::suite_facts::SuiteFacts;
 use crate::suite_location::suite_directory;
-use crate::{embed, short_hash};
 
 pub(crate) use stored_suite::StoredSuite;
 
@@ -102,7 +111,7 @@ impl<'c> Cache<'c> {
             facts: SuiteFacts::new(suite),
             graders: graders.into_iter().map(str::to_owned).collect(),
             warnings,
-            noted: edited::places(loaded.diagnostics.iter()),
+            noted: places(loaded.diagnostics.iter()),
             embedded: contents.map(archived).transpose().ok()?,
         };
         let stored = StoredSuite { record, stamps, own_files: OwnFiles::of(suite), body };
@@ -128,5 +137,157 @@ fn name(entry: &Path) -> String {
     format!("{stem}-{:016x}", short_hash::of(entry.to_string_lossy().as_bytes()))
 }
 
-#[cfg(test)]
-mod tests;
+/// More cases than this are read with all others. With files of at most 16 MiB each they stay below the limit of a load.
+const MAX_EDITED: usize = 4;
+
+/// Bytes of all files: a suite that is near the limit of a load, 128 MiB, is loaded as a whole.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What changed on disk.
+struct Changes {
+    files: BTreeSet<String>,
+    /// Directories without new names that count.
+    directories: BTreeSet<String>,
+}
+
+impl StoredSuite {
+    /// The suite with what changed; `None` if only loading it as a whole can tell, which reports what cannot be read. `root` is the
+    /// suite's directory.
+    fn edited(mut self, changes: &Changes, request: &Request, root: &Path, started: SystemTime) -> Option<Self> {
+        let sources: BTreeSet<String> = changes.files.iter().map(|file| source(file, root)).collect::<Option<_>>()?;
+        let own: Vec<OwnFile<'_>> = sources.iter().map(|source| self.own_files.find(source)).collect::<Option<_>>()?;
+        let part = load_part(request, Part { sources, ids: BTreeSet::new() });
+        let suite = part.loaded.suite.as_ref()?;
+        if !self.has_same_problems(&part, &changes.files) {
+            return None;
+        }
+        let mut lines: Vec<&str> = self.body.texts.cases.split_inclusive('\n').collect();
+        // A directory that is not read may have a matrix, and so several cases.
+        if suite.cases.len() != own.len() || lines.len() < own.len() + part.others.len() {
+            return None;
+        }
+        let mut edited: Vec<(usize, String)> = Vec::with_capacity(own.len());
+        for file in own {
+            // Cases are in the order of their sources; those of the part as well as those of the suite.
+            let new = suite.cases.iter().find(|loaded| loaded.source == file.source)?;
+            let old = lines.get(file.index)?;
+            let line = statics::case_line(&new.case).ok()?;
+            let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
+                && contents::in_text(old) == contents::in_text(&line)
+                && is_same_to_the_suite(old, new, suite)?;
+            if !new.stands_alone || !is_alike {
+                return None;
+            }
+            edited.push((file.index, line));
+        }
+        let files = self.files_with(&suite.files)?;
+        edited.iter().for_each(|(index, line)| lines[*index] = line);
+        self.body.texts.cases = lines.concat();
+        self.body.texts.files = statics::files(&files);
+        let mut about = suite.suite.clone();
+        about.digest = suite_digest(&files);
+        self.body.texts.suite = statics::json_of(&about).ok()?;
+        self.stamps = self.stamps.renewed(&changes.paths(), started)?;
+        Some(self)
+    }
+
+    /// Whether no problem, old or new, is in one of the files, or depends on its text.
+    fn has_same_problems(&self, part: &LoadedPart, changed: &BTreeSet<String>) -> bool {
+        let mut noted = places(part.loaded.diagnostics.iter());
+        noted.extend(self.record.noted.iter().cloned());
+        changed.iter().all(|file| !noted.contains(&part.loaded.files.shown(Path::new(file))))
+    }
+
+    /// The digests of all files, with those of a part.
+    fn files_with(&self, part: &SuiteFiles) -> Option<SuiteFiles> {
+        let file = |line: &str| {
+            let (digest, path) = line.split_once(' ')?;
+            Some((path.to_owned(), parse_hexadecimal(digest)?))
+        };
+        let mut files: SuiteFiles = self.body.texts.files.lines().map(file).collect::<Option<_>>()?;
+        let has_same_paths = part.keys().all(|path| files.contains_key(path));
+        files.extend(part.clone());
+        has_same_paths.then_some(files)
+    }
+}
+
+/// The files that problems name.
+fn places<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> BTreeSet<String> {
+    let all =
+        diagnostics.flat_map(|found| found.place.iter().chain(found.related.iter().map(|related| &related.place)));
+    all.map(|place| place.file.clone()).collect()
+}
+
+impl Changes {
+    /// What changed since the stamps were taken, if it may be no more than the texts of single cases.
+    fn of(stamps: &FileStamps) -> Option<Self> {
+        let lines = stamps.all()?;
+        let mut changes = Self { files: BTreeSet::new(), directories: BTreeSet::new() };
+        for line in lines.iter().filter(|line| !line.is_current()) {
+            match line.kind {
+                StampKind::Read => changes.files.insert(line.path.to_owned()),
+                StampKind::Listed => changes.directories.insert(line.path.to_owned()),
+                StampKind::Embedded | StampKind::Other | StampKind::Missing => return None,
+            };
+        }
+        let bytes: u64 = lines.iter().filter(|line| line.kind == StampKind::Read).map(Line::length).sum();
+        if changes.files.len() > MAX_EDITED || bytes > MAX_BYTES {
+            return None;
+        }
+        if !changes.directories.is_empty() {
+            let known = set(lines.iter().map(|line| Path::new(line.path)));
+            let mut directories = changes.directories.iter();
+            directories.all(|directory| has_no_new_names(Path::new(directory), &known)).then_some(())?;
+        }
+        Some(changes)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+
+    fn paths(&self) -> BTreeSet<&str> {
+        self.files.union(&self.directories).map(String::as_str).collect()
+    }
+}
+
+/// Whether all names in a directory are known that could be, or contain, a case or a data file. Other files count only where they
+/// are named, and those have stamps of their own, also while they are missing. Editors leave such files beside those that they save.
+fn has_no_new_names(directory: &Path, known: &BTreeSet<&Path>) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.into_iter().all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let path = entry.path();
+        let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file());
+        known.contains(path.as_path()) || is_plain && !is_data(&path)
+    })
+}
+
+fn is_data(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "yaml" | "yml" | "json" | "jsonl")
+}
+
+/// A file as its case names it.
+fn source(file: &str, root: &Path) -> Option<String> {
+    Some(Path::new(file).strip_prefix(root).ok()?.to_str()?.replace('\\', "/"))
+}
+
+/// Whether the suite and the code around the texts are the same with the new case in place of the old one.
+fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> Option<bool> {
+    let mut before = new.clone();
+    before.case = evalsuite_schema::json::from_str::<Case>(CaseDigests::split(old).0).ok()?.into();
+    let (old, case): (&Case, &Case) = (&before.case, &new.case);
+    let facts = |loaded: &LoadedCase| {
+        let mut suite = suite.clone();
+        suite.cases = vec![loaded.clone()];
+        SuiteFacts::new(&suite)
+    };
+    let is_same = new.may_replace(old)
+        && old.location == case.location
+        && old.dir == case.dir
+        && old.target == case.target
+        && old.targets == case.targets
+        && facts(&before) == facts(new);
+    Some(is_same)
+}

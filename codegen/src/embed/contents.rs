@@ -1,20 +1,23 @@
-//! Files, directories and links on disk, to be embedded in a program, and the code that does so.
+//! The files, directories and links that cases name, to be embedded in a program, and the code that does so.
 
-use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fs, io};
 
 use evalsuite_discovery::with_slashes;
+use evalsuite_schema::PathRef;
 use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::sorting::sort_by;
+use evalsuite_schema::sorting::{set, sort_by};
 use walkdir::WalkDir;
 
-use super::references::{Need, Reference};
 use crate::replaced_file;
 use crate::rust_literals::string_literal;
+
+#[cfg(not(unix))]
+use mode_by_content as mode;
 
 /// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
 #[derive(Debug, Clone, Default)]
@@ -212,8 +215,55 @@ fn mode_by_content(metadata: &Metadata, path: &Path) -> u32 {
     if metadata.is_dir() || metadata.is_file() && begins_as_script() { 0o755 } else { 0o644 }
 }
 
-#[cfg(not(unix))]
-use mode_by_content as mode;
+/// A path and what is needed of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reference {
+    pub(super) path: String,
+    pub(super) need: Need,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Need {
+    /// The file, or the directory without what git keeps in it.
+    Content,
+    /// A directory to work in.
+    WorkingDirectory,
+    /// A repository.
+    Repository,
+}
+
+/// How every [`PathRef`] begins. Inside of a text of a case the quotes would be escaped.
+const START: &str = "{\"written\":";
+
+/// Every path in texts that hold a suite and its cases as JSON.
+pub(super) fn of(texts: &[impl AsRef<str>]) -> BTreeSet<Reference> {
+    set(texts.iter().flat_map(|text| in_text(text.as_ref())))
+}
+
+/// Searching the text takes a fraction of what decoding it again would.
+pub(crate) fn in_text(code: &str) -> BTreeSet<Reference> {
+    let mut found = BTreeSet::new();
+    for (at, _) in code.match_indices(START) {
+        let mut reader = serde_json::Deserializer::from_str(&code[at..]).into_iter::<PathRef>();
+        let Some(Ok(path)) = reader.next() else { continue };
+        let (before, after) = (&code[..at], &code[at + reader.byte_offset()..]);
+        // The text of a prompt was read while the suite was loaded.
+        let has_text = before.ends_with("{\"file\":") && after.starts_with(",\"text\":");
+        // The path of a repository may only be known when the case runs.
+        if has_text || path.path.contains("${{") {
+            continue;
+        }
+        let need = if before.ends_with("\"cwd\":") {
+            Need::WorkingDirectory
+        } else if before.ends_with("\"local\":") {
+            Need::Repository
+        } else {
+            Need::Content
+        };
+        found.insert(Reference { path: path.path, need });
+    }
+    found
+}
 
 #[cfg(test)]
 mod tests {
@@ -229,5 +279,23 @@ mod tests {
         };
         assert_eq!((mode("run", "#!/bin/sh\n"), mode("note.txt", "# text"), mode("empty", "")), (0o755, 0o644, 0o644));
         assert_eq!(mode_by_content(&fs::metadata(root.path()).unwrap(), root.path()), 0o755);
+    }
+
+    #[test]
+    fn paths_are_found_by_what_they_are_for() {
+        let code = r##"json: r#"{"id":"{\"written\":\"no\"}","template":{"written":"t","path":"s/t"},"cwd":{"written":".","path":"s"},
+            "source":{"local":{"written":"r","path":"s/r"}},"file":{"file":{"written":"p","path":"s/p.md"},"text":"x"},
+            "parts":[{"file":{"written":"n","path":"s/n\u00e4"}}],"late":{"local":{"written":"${{ R }}","path":"${{ R }}"}}}"#,
+            json: r#"{"template":{"written":"t","path":"s/t"}}"#"##;
+        let reference = |path: &str, need| Reference { path: path.to_owned(), need };
+        assert_eq!(
+            in_text(code).into_iter().collect::<Vec<_>>(),
+            [
+                reference("s", Need::WorkingDirectory),
+                reference("s/nä", Need::Content),
+                reference("s/r", Need::Repository),
+                reference("s/t", Need::Content),
+            ]
+        );
     }
 }

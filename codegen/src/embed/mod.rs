@@ -1,17 +1,16 @@
 //! The files that cases need beside what they say: they are embedded in the test program, for a machine without the suite.
 
-mod contents;
-pub(crate) mod references;
+pub(crate) mod contents;
 
 use std::io;
 use std::path::Path;
 
+use self::contents::{Need, Reference};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
-use references::{Need, Reference};
 
 pub(crate) use contents::{Contents, Embedded};
 
@@ -26,7 +25,7 @@ type Gathered = Result<Contents, Box<Diagnostic>>;
 /// What the cases in the texts of a suite need, whose directory in the package is `root`.
 pub(crate) fn gather(texts: &[impl AsRef<str>], root: &str, request: &Request, files: &Files) -> Gathered {
     let mut contents = Contents::new(&request.package_root, root);
-    let found = references::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
+    let found = contents::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
     checked(found.map(|()| contents), files, &request.package_root.join(root))
 }
 

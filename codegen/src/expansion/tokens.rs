@@ -9,7 +9,7 @@ use super::suite_checks::{needs_acp, needs_cli_agents};
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
 use crate::rust_literals::string_literal;
-use crate::{binding, code_text, short_hash};
+use crate::{binding, rust_literals, short_hash};
 
 /// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
 fn quiet() -> TokenStream {
@@ -46,7 +46,7 @@ impl Expansion {
     pub fn trackers(&self, is_tracked: impl Fn(&Path) -> bool) -> TokenStream {
         let untracked = self.files.iter().filter(|file| !is_tracked(file)).filter_map(|file| file.to_str());
         let include = |path| format!("const _: &[u8] = ::core::include_bytes!({});\n", string_literal(path));
-        code_text::tokens(&untracked.map(include).collect::<String>())
+        rust_literals::tokens(&untracked.map(include).collect::<String>())
     }
 
     /// Path of evalsuite where `scope` leads to the caller's.
@@ -77,13 +77,13 @@ impl Expansion {
         let (quiet, name) = (quiet(), identifier(&self.module));
         let evalsuite = self.evalsuite(Some(quote!(super::)));
         let embedded = match &self.code.embedded {
-            Some(embedded) => code_text::tokens(&embedded.expression()),
+            Some(embedded) => rust_literals::tokens(&embedded.expression()),
             None => quote!(::core::option::Option::None),
         };
         let origin = &self.origin;
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
-        let statics = code_text::tokens(&self.code.body.statics);
-        let texts = code_text::tokens(&self.code.body.texts.code());
+        let statics = rust_literals::tokens(&self.code.body.statics);
+        let texts = rust_literals::tokens(&self.code.body.texts.code());
         let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
@@ -103,7 +103,7 @@ impl Expansion {
     fn tests(&self, calls: &TokenStream) -> TokenStream {
         let bind = self.bind_function(calls);
         let ignore = self.binding.ignore.as_ref().map(|reason| reason.value());
-        let tests = code_text::tokens(&self.code.body.tests(ignore.as_deref()));
+        let tests = rust_literals::tokens(&self.code.body.tests(ignore.as_deref()));
         let suite_check = (!self.has_errors()).then(|| {
             quote! {
                 #[test]

@@ -2,18 +2,14 @@
 
 mod assertions;
 mod case;
-mod csv_tests;
-mod foreign;
 mod javascript_regex;
 mod prompts;
-mod references;
 mod source_files;
 mod suite_settings;
 mod template;
 mod test_case;
 mod tests_reader;
 mod values;
-mod variables;
 
 use std::path::{Path, PathBuf};
 
@@ -74,7 +70,7 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
         // A link that was named on purpose may lead anywhere.
         false => document::read_js_yaml(&file, files.root()).map_err(ConvertError::unreadable)?,
     };
-    if !references::resolve(&mut document.root) {
+    if !source_files::resolve(&mut document.root) {
         let place = Place::new(name.clone(), 0, "");
         files.too_much("its `$ref`s expand to too many values", &place);
     }
@@ -86,7 +82,7 @@ pub fn from_promptfoo(source: impl Into<Source>) -> Result<NewSuite, ConvertErro
     let mut configuration = Configuration { files, ..Configuration::default() };
     for (key, value) in document.root.entries_mut() {
         let place = Place::new(name.clone(), value.position.line, key.clone());
-        foreign::dates_to_objects(value, &place, &mut configuration.report);
+        values::dates_to_objects(value, &place, &mut configuration.report);
     }
     configuration.convert(document, &Place::new(name, 1, ""), &file)
 }
@@ -161,7 +157,7 @@ impl Configuration {
                 let read = self.files.js_yaml(&path, text, place).map_err(|error| unreadable(text, &error));
                 let mut root = self.report.kept(place, read)?.root;
                 let place = Place::new(self.files.shown(&path), 1, "defaultTest");
-                foreign::dates_to_texts(&mut root, &place, &mut self.report);
+                values::dates_to_texts(&mut root, &place, &mut self.report);
                 (root, place)
             }
         };
@@ -182,7 +178,7 @@ impl Configuration {
                     let read = self.files.js_yaml(&file, text, &place).map_err(|error| unreadable(path, &error));
                     let Some(mut document) = self.report.kept(&place, read) else { continue };
                     let place = Place::new(self.files.shown(&file), 1, "scenario");
-                    foreign::dates_to_texts(&mut document.root, &place, &mut self.report);
+                    values::dates_to_texts(&mut document.root, &place, &mut self.report);
                     (document.root, place)
                 }
             };
@@ -216,7 +212,7 @@ impl Configuration {
             self.report.dropped(&test.place, "there is no prompt for it");
         }
         let mut is_first = true;
-        for variables in variables::combinations(test, &self.files, &mut self.report) {
+        for variables in case::combinations(test, &self.files, &mut self.report) {
             for (index, prompt) in &prompts {
                 let otherwise = format!("test-{number}");
                 let base = test.description.as_deref().unwrap_or(&otherwise);

@@ -5,9 +5,9 @@ use std::path::Path;
 use evalsuite_loader::document::{Data, Foreign, Value};
 
 use super::assertions::Assertion;
-use super::foreign;
 use super::source_files::{FILE_SCHEME, unreadable};
 use super::tests_reader::WrittenTest;
+use super::values;
 use super::values::elements;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -142,7 +142,7 @@ impl TestCase {
                 match files.js_yaml(&file, pattern, place) {
                     Ok(mut document) if matches!(document.root.data, Data::Mapping(_)) => {
                         let at = Place::new(shown, 1, "vars");
-                        foreign::dates_to_texts(&mut document.root, &at, report);
+                        values::dates_to_texts(&mut document.root, &at, report);
                         self.add_entries(document.root.entries(), &at, files, report);
                         report.mapped(place);
                     }
@@ -163,7 +163,7 @@ impl TestCase {
                 check_reference(item, &place.below(item.position.line.max(place.line), &format!("[{index}]")), files);
             }
             let mut value = value.clone();
-            foreign::numbers_to_texts(&mut value, &place, report);
+            values::numbers_to_texts(&mut value, &place, report);
             variables.push((name.clone(), (value, place)));
         }
         self.variables = merged(&self.variables, &variables);

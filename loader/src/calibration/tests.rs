@@ -4,7 +4,7 @@ use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::{Bar, Calibration, Content};
 use tempfile::TempDir;
 
-use super::sample::SampleContext;
+use super::SampleContext;
 use crate::diagnostic::Diagnostics;
 use crate::read::MAX_TOTAL;
 use crate::source::Position;

@@ -1,17 +1,20 @@
-//! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file.
+//! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file. Its metadata includes that of
+//! its suite.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use evalsuite_schema::{Case, Conversation, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials};
+use evalsuite_schema::{
+    Case, Conversation, Input, Message, Object, PathRef, Requires, Strategy, SuiteKind, Trials, Value,
+};
 
-use super::workspace::SettingsOwner;
-use super::{execution, expected_output, input, matrix, metadata, requires, workspace};
+use super::workspace::{self, SettingsOwner};
+use super::{execution, expected_output, input, matrix};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, id, vars};
-use crate::graders::assertions::{CaseFacts, ParsedGrader};
-use crate::graders::{assertions, examples};
+use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
+use crate::graders::examples;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
@@ -184,9 +187,9 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     case.targets = targets;
     case.fill(&mut parts);
     let own_tags = std::mem::replace(&mut case.tags, defaults.tags.clone());
-    requires::add(&mut case.tags, own_tags);
-    case.metadata = metadata::merge(&defaults.metadata, case.metadata);
-    case.requires = requires::merge(&defaults.requires, case.requires);
+    execution::add(&mut case.tags, own_tags);
+    case.metadata = merge(&defaults.metadata, case.metadata);
+    case.requires = execution::merge(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
     case.conversation =
         conversation.filter(|conversation| !conversation.turns.is_empty() || conversation.user.is_some());
@@ -318,5 +321,76 @@ pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: SuiteKind, d: &m
     if trials.strategy == Some(Strategy::ConfidenceInterval) && trials.correlated {
         let message = "`strategy: confidence_interval` contradicts `correlated: true`: trials that resemble each other have no interval";
         d.report(Code::SettingConflict, span, message, "write `strategy: mean`, or delete `correlated`");
+    }
+}
+
+const GOVERNANCE: &str = "governance";
+
+/// The metadata of every case of a suite: its `metadata`, and its `governance` under that name.
+pub(crate) fn of_suite(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Object {
+    let written = fields.get("metadata");
+    let mut metadata = written.and_then(|entry| fields::object(&entry.value, "`metadata`", d)).unwrap_or_default();
+    let Some(entry) = fields.get(GOVERNANCE) else { return metadata };
+    if let Some(other) = written.and_then(|metadata| metadata.value.entry(GOVERNANCE)) {
+        let message = "`governance` and `metadata.governance` are one setting";
+        let other = (other.key_span, "`metadata.governance` is here");
+        report_both(Code::ConflictingKeys, (entry.key_span, message), other, "keep `governance`", d);
+    }
+    if let Some(governance) = fields::object(&entry.value, "`governance`", d) {
+        metadata.insert(GOVERNANCE.to_owned(), Value::Object(governance));
+    }
+    metadata
+}
+
+/// The metadata of a case and its suite: mappings are merged, lists are joined without repeats, the suite's elements first,
+/// and of two other values the case's holds.
+pub(crate) fn merge(suite: &Object, mut case: Object) -> Object {
+    for (key, shared) in suite {
+        match (case.get_mut(key), shared) {
+            (None, _) => {
+                case.insert(key.clone(), shared.clone());
+            }
+            (Some(Value::Object(own)), Value::Object(shared)) => *own = merge(shared, std::mem::take(own)),
+            (Some(Value::Array(own)), Value::Array(shared)) => *own = join(shared, own),
+            (Some(_), _) => {}
+        }
+    }
+    case
+}
+
+fn join(first: &[Value], second: &[Value]) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    first.iter().chain(second).filter(|value| seen.insert(*value)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::json::{Value, json};
+
+    use super::merge;
+
+    fn merged(suite: Value, case: Value) -> Value {
+        let (Value::Object(suite), Value::Object(case)) = (suite, case) else { panic!("metadata is a mapping") };
+        Value::Object(merge(&suite, case))
+    }
+
+    #[test]
+    fn mappings_are_merged_and_lists_joined_without_repeats() {
+        let suite = json!({"governance": {"controls": ["A-1", "A-2"], "owner": "shop", "risk": {"tier": "low"}}});
+        let case = json!({"bucket": "refunds", "governance": {"controls": ["B-1", "A-2", "B-1"], "risk": {"note": 3}}});
+        assert_eq!(
+            merged(suite, case),
+            json!({
+                "bucket": "refunds",
+                "governance": {"controls": ["A-1", "A-2", "B-1"], "risk": {"note": 3, "tier": "low"}, "owner": "shop"},
+            })
+        );
+    }
+
+    #[test]
+    fn a_value_of_the_case_holds() {
+        let suite = json!({"owner": "shop", "tier": ["low"], "area": {"a": 1}, "since": 2024});
+        let case = json!({"owner": null, "tier": "high", "area": ["b"], "since": 2025});
+        assert_eq!(merged(suite, case.clone()), case);
     }
 }

@@ -5,7 +5,7 @@ use evalsuite_schema::WrittenHooks;
 use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::{Case, CaseExecution, ConversationKeys, Suite, SuiteExecution, Workspace};
 
-use super::wrong_type::indented_after_first;
+use super::values::indented_after_first;
 use crate::diagnostic::{Edit, Fix};
 use crate::keys::{Key, Keys, Status, Table, Type};
 use crate::read::node::{Entry, Node};

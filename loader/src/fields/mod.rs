@@ -14,12 +14,10 @@ mod pattern_error;
 pub(crate) mod pattern_problem;
 pub(crate) mod sealing;
 pub(crate) mod settings;
-pub(crate) mod shared_files;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/unicode_tables.rs")]
 pub(crate) mod unicode_tables;
 mod values;
 pub(crate) mod vars;
-mod wrong_type;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::keys::{Key, Status, Table, Type};
@@ -27,7 +25,7 @@ use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_schema::diagnostics::suggest;
 
-pub(crate) use wrong_type::{around, wrong_type};
+pub(crate) use self::values::{around, wrong_type};
 
 pub(crate) use values::{
     all, boolean, canary, control_character, environment, integer, list, literal, literal_text, object, pass_mark,
@@ -60,7 +58,7 @@ type Parse<T> = fn(&Node, &str, &mut Diagnostics) -> Option<T>;
 impl<'n> Fields<'n> {
     /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
-        let Some(entries) = node.as_mapping() else { return wrong_type::not_an_object(node, object, d) };
+        let Some(entries) = node.as_mapping() else { return values::not_an_object(node, object, d) };
         Some(Self { node, object, entries, common: object.common, is_top: false, read: Vec::new() })
     }
 

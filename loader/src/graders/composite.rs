@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource}
 use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
-use super::{GraderContext, Rules, are_different, assertions, code, prompt};
+use super::{GraderContext, Rules, are_different, assertions, code, judge};
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
@@ -123,7 +123,7 @@ fn aggregator(
             Aggregator::CodeGrader { run: run?, result: result? }
         }
         _ => {
-            let prompt = prompt_entry.map_or(Some(None), |entry| prompt::aggregator(&entry.value, cx, d).map(Some))?;
+            let prompt = prompt_entry.map_or(Some(None), |entry| judge::aggregator(&entry.value, cx, d).map(Some))?;
             let model = model_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`model`", d).map(Some))?;
             Aggregator::LlmGrader { prompt, model }
         }

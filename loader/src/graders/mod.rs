@@ -10,9 +10,6 @@ mod field_accuracy;
 pub(crate) mod json_schema;
 mod judge;
 mod other_tools;
-mod prompt;
-mod score_ranges;
-mod similar;
 mod text;
 mod trajectory;
 pub(crate) mod transform;
@@ -125,7 +122,7 @@ type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 /// The types that have rules.
 const RULES: &[(&str, Check)] = &[
     ("regex", text::regex),
-    ("similar", similar::similar),
+    ("similar", text::similar),
     ("latency", latency),
     ("contains-json", json_schema::contains_json),
     ("json-schema", json_schema::json_schema),

@@ -1,16 +1,15 @@
-//! The entry path, and the layout of the suite that it names.
+//! The entry path, and the layout of the suite that it names, or what is in a directory without a suite.
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
+use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
 use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::{Layout, LayoutRules};
 
-use super::{ReadOutline, bare, cases, no_suite_file, skill, suite_json};
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
-use crate::fields::paths;
-use crate::fields::paths::Roots;
+use super::{ReadOutline, bare, cases, skill, suite_json};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::{self, Roots};
+use crate::fields::{self};
 use crate::request::Request;
 use crate::source::{Files, Span};
 
@@ -162,7 +161,7 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
             Some(Found { layout: Layout::Bare, outline: bare::outline, root: root.to_path_buf(), file: None })
         }
         [] => {
-            d.push(no_suite_file::problem(root, files));
+            d.push(problem(root, files));
             None
         }
         [(path, file)] => suite_file(path, *file, files, d),
@@ -173,4 +172,90 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
             fields::reject(Code::SeveralSuiteFiles, place(), message, "name one file in the macro", d)
         }
     }
+}
+
+/// Names that are listed, at most.
+const LISTED: usize = 5;
+
+/// The problem with the directory `root`.
+pub(super) fn problem(root: &Path, files: &Files) -> Diagnostic {
+    let shown = files.shown(root);
+    let (message, help) = found(root, &shown).unwrap_or_else(|| {
+        let there = match names(root, |_| true)[..] {
+            [] => "the directory is empty".to_owned(),
+            ref names => {
+                let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+                let more = names.len().saturating_sub(LISTED);
+                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+                format!("found {}{more}", suggest::quoted(&first, if more.is_empty() { "and" } else { "," }))
+            }
+        };
+        (
+            format!("no suite file and no case directories in `{shown}`"),
+            format!("write `{shown}/EVAL.yaml`, with its cases in `tests` or in `cases/<name>/case.yaml`; {there}"),
+        )
+    });
+    Diagnostic::new(Code::NoSuiteFile, message).at(Span::whole(files.add(root))).help(help)
+}
+
+/// Something in `root` that is nearly a suite: the message and the help.
+fn found(root: &Path, shown: &str) -> Option<(String, String)> {
+    let write = format!("write `{shown}/EVAL.yaml` with `name: {}`", suite_name(root));
+    let missing = format!("no suite file in `{shown}`");
+    if root.join(SKILL_FILE).is_file() {
+        let help = format!("write the evals of the skill: `{shown}/{SKILL_EVALS}`");
+        return Some((format!("{missing}, which has a skill"), help));
+    }
+    if root.join(SKILL_EVALS).is_file() {
+        let help = format!("move `evals` to the directory of the skill, which has its `{SKILL_FILE}`");
+        return Some((format!("{missing}, which has evals of a skill but no `{SKILL_FILE}`"), help));
+    }
+    let cases = root.join("cases");
+    if let Some(first) = names(&cases, super::bare::is_case_directory).first() {
+        let message = format!("{missing}, which has cases such as `cases/{first}`");
+        return Some((message, format!("{write}: it reads the cases in `cases/`")));
+    }
+    if let Some(first) = names(&cases, is_yaml).first() {
+        let stem = paths::file_stem(Path::new(first));
+        return Some((missing, format!("{write}, and move `cases/{first}` to `cases/{stem}/case.yaml`")));
+    }
+    if let Some(first) = names(root, is_suite).first() {
+        let message = format!("`{shown}` is not a suite, but has suites in it");
+        return Some((message, format!("name one of them: `{shown}/{first}`")));
+    }
+    let lines = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file();
+    if let Some(first) = names(root, lines).first() {
+        return Some((missing, format!("name the file of the cases: `{shown}/{first}`")));
+    }
+    if let [only] = &names(root, is_yaml)[..] {
+        let help = format!("rename `{only}` to `EVAL.yaml`, or name `{shown}/{only}` as the suite");
+        return Some((format!("{missing}: `{only}` is not a name of one"), help));
+    }
+    None
+}
+
+/// The names of what is in a directory and fits, in order, without hidden ones.
+fn names(directory: &Path, fits: impl Fn(&Path) -> bool) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().filter(|entry| fits(&entry.path()));
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| !name.starts_with(['.', '_']));
+    names.sort();
+    names
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") && path.is_file()
+}
+
+/// Whether a directory has a suite file.
+fn is_suite(path: &Path) -> bool {
+    let has_suite_file = || evalsuite_discovery::suite_files(path).is_ok_and(|files| !files.is_empty());
+    evalsuite_discovery::is_skill(path) || path.is_dir() && has_suite_file()
+}
+
+/// A valid name of a suite, made of the directory's.
+fn suite_name(root: &Path) -> String {
+    let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
+    let name = paths::file_name(root).to_lowercase().replace(|letter| !allowed(letter), "-");
+    if name.is_empty() { "my-suite".to_owned() } else { name }
 }

@@ -7,7 +7,6 @@ mod bare;
 mod cases;
 mod combined;
 mod entry;
-mod no_suite_file;
 mod skill;
 mod suite_json;
 mod tasks;

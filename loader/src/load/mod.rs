@@ -3,12 +3,10 @@
 mod loaded;
 mod read_suite;
 mod session;
-mod suite_files;
 
 use std::collections::HashMap;
 
-use evalsuite_schema::arm::{OLD_SKILL, WITH_SKILL, WITHOUT_SKILL};
-use evalsuite_schema::{Calibration, Layout, Suite};
+use evalsuite_schema::{Calibration, Layout, OLD_SKILL, Suite, WITH_SKILL, WITHOUT_SKILL};
 
 use self::read_suite::ReadSuite;
 use crate::cases::{PlacedCase, target_skill};
@@ -16,12 +14,12 @@ use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Roots, Scope};
 use crate::request::{Part, Request};
 use crate::source::{Files, Span};
-use crate::suite::{answers_in_reach, cross_check};
+use crate::suite::{cross_check, unused_files};
 use crate::{calibration, names};
 
+pub use self::loaded::{SuiteFiles, suite_digest};
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
 pub use session::{CasePlace, Session};
-pub use suite_files::{SuiteFiles, suite_digest};
 
 /// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.
 pub fn load(request: &Request) -> Loaded {
@@ -77,7 +75,7 @@ impl ReadSuite {
             return Some((suite, None));
         }
         cross_check::unjudged_criteria(cases, place, d);
-        answers_in_reach::report(&suite, place, cases, scope, d);
+        unused_files::report_answers_in_reach(&suite, place, cases, scope, d);
         let calibration = self.calibration(scope, d);
         Some((suite, calibration))
     }

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Loaded, LoadedCase, LoadedSuite, graders_used, suite_digest, suite_files, tests};
+use super::{Loaded, LoadedCase, LoadedSuite, graders_used, loaded, suite_digest, tests};
 use evalsuite_discovery::Tree;
 use evalsuite_schema::Layout;
 
 use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
-use crate::fields::paths::Scope;
-use crate::fields::shared_files::SharedFiles;
+use crate::fields::paths::{Scope, SharedFiles};
 use crate::layouts::{Outline, SuiteEntry};
 use crate::request::{OtherCase, Request};
 use crate::source::Files;
@@ -88,7 +87,7 @@ impl ReadSuite {
             && unused_files::report(&self.outline.watched, tree.as_ref(), &self.cases, scope, &mut d);
         let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
         let suite = together.filter(|_| !d.has_errors()).map(|(mut suite, calibration)| {
-            let read = suite_files::read(&files, &self.entry.roots);
+            let read = loaded::read(&files, &self.entry.roots);
             suite.digest = suite_digest(&read);
             LoadedSuite {
                 module: self.module(),

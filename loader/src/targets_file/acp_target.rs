@@ -6,11 +6,10 @@ use evalsuite_schema::{AcpTarget, PermissionDecision, Permissions};
 use super::process::{command_line, placeholder_names, read_process};
 use super::without_effect;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, mcp, settings};
-use crate::keys::placeholder;
 use crate::read::node::{Data, Entry, Node};
+use crate::{fields, keys};
 
 pub(super) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<AcpTarget> {
     let mut fields = Fields::new(node, AcpTarget::TABLE, d)?;
@@ -28,7 +27,7 @@ pub(super) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
 
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = command_line(node, d)?;
-    for name in placeholder_names(&text).filter(|name| placeholder::is_known(placeholder::OF_COMMANDS, name)) {
+    for name in placeholder_names(&text).filter(|name| keys::is_known(keys::OF_COMMANDS, name)) {
         let message = format!("`{{{name}}}` is not replaced in the command of an ACP agent");
         let help = "delete it: the agent gets the prompt and its files in a message; variables such as EVALSUITE_CASE_ID are in its \
                     environment";

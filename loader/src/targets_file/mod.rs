@@ -11,10 +11,9 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry, TargetsFile};
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::paths::{Roots, Scope};
-use crate::fields::shared_files::SharedFiles;
+use crate::fields::paths::{Roots, Scope, SharedFiles};
 use crate::fields::{Fields, mcp};
-use crate::keys::{Status, placeholder};
+use crate::keys::{self, Status};
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, Span};
@@ -261,8 +260,8 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
 
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = command_line(node, d)?;
-    for name in placeholder_names(&text).filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name)) {
-        let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_COMMANDS));
+    for name in placeholder_names(&text).filter(|name| !keys::is_known(keys::OF_COMMANDS, name)) {
+        let help = suggest::did_you_mean_or_known(name, &keys::names(keys::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)

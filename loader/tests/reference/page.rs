@@ -1,7 +1,7 @@
 //! One page of the reference as Markdown.
 
-use evalsuite_loader::keys::placeholder::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
 use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, Status, Table, Type, tables};
+use evalsuite_loader::keys::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
 use evalsuite_schema::diagnostics::Code;
 
 use crate::{BELOW_GRADERS, page_of};

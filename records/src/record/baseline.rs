@@ -1,11 +1,12 @@
-//! The baseline of a suite: the accepted results of its cases, as a file under version control.
+//! The baseline of a suite, and its accepted answers: files under version control. Both are JSON Lines with a header, then one line per
+//! case and target, sorted by them.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::sorting::sort_by;
 
-use super::keyed_lines::{KeyedLine, parse_line};
-use super::{CaseIdentity, keyed_lines};
+use super::CaseIdentity;
 
 /// The accepted results of a suite's cases.
 ///
@@ -169,8 +170,7 @@ impl Baseline {
     ///
     /// If a line is not what it has to be, or two are about the same case and target.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
-        let (header, cases) =
-            keyed_lines::parse(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
+        let (header, cases) = parse(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
         Ok(Self { header, cases })
     }
 
@@ -193,7 +193,7 @@ impl Baseline {
 
     /// The text of the file, with the cases sorted.
     pub fn to_text(&self) -> String {
-        keyed_lines::to_text(&self.header, &self.cases)
+        to_text(&self.header, &self.cases)
     }
 }
 
@@ -223,8 +223,163 @@ impl fmt::Display for BaselineError {
 
 impl std::error::Error for BaselineError {}
 
+/// The answers of the trials that were accepted as a baseline.
+///
+/// Its text is JSON Lines: an [`AcceptedAnswersHeader`], then one [`AcceptedAnswer`] per case and target, sorted by them.
+///
+/// ```
+/// use evalsuite_records::record::AcceptedAnswers;
+///
+/// let text = r#"{"schema":"evalsuite.accepted-answers/1","suite":"shop"}
+/// {"case":"refund","target":"default","input":"5d","answer":"19.90 are on their way.\n"}
+/// "#;
+/// let answers = AcceptedAnswers::parse(text)?;
+/// assert_eq!(answers.find("refund", "default").unwrap().answer, "19.90 are on their way.\n");
+/// assert_eq!(answers.to_text(), text);
+/// # Ok::<(), evalsuite_records::record::BaselineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AcceptedAnswers {
+    /// Suite of the answers.
+    pub header: AcceptedAnswersHeader,
+    /// The answers, by case and target.
+    pub answers: Vec<AcceptedAnswer>,
+}
+
+/// The first line of a file with accepted answers. It does not change with the answers, so that branches can be merged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct AcceptedAnswersHeader {
+    /// [`AcceptedAnswersHeader::SCHEMA`].
+    pub schema: String,
+    /// Name of the suite.
+    pub suite: String,
+}
+
+impl AcceptedAnswersHeader {
+    /// Value of `schema` in files of this version.
+    pub const SCHEMA: &'static str = "evalsuite.accepted-answers/1";
+}
+
+/// A line of such a file: the accepted answer to one case, of one target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct AcceptedAnswer {
+    /// Id of the case.
+    pub case: String,
+    /// Name of the target.
+    pub target: String,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    pub input: String,
+    /// The recorded answer: at most 64 KiB, without secrets; for a conversation, all its messages.
+    pub answer: String,
+}
+
+impl KeyedLine for AcceptedAnswer {
+    fn key(&self) -> (&str, &str) {
+        (&self.case, &self.target)
+    }
+}
+
+impl AcceptedAnswers {
+    /// A suite without answers.
+    pub fn new(suite: impl Into<String>) -> Self {
+        let header = AcceptedAnswersHeader { schema: AcceptedAnswersHeader::SCHEMA.to_owned(), suite: suite.into() };
+        Self { header, answers: Vec::new() }
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If a line is not what it has to be, or two are about the same case and target.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let (header, answers) =
+            parse(text, AcceptedAnswersHeader::SCHEMA, |header: &AcceptedAnswersHeader| &header.schema)?;
+        Ok(Self { header, answers })
+    }
+
+    /// The answer to a case, of a target.
+    pub fn find(&self, case: &str, target: &str) -> Option<&AcceptedAnswer> {
+        self.answers.iter().find(|answer| answer.key() == (case, target))
+    }
+
+    /// The text of the file, with the answers sorted.
+    pub fn to_text(&self) -> String {
+        to_text(&self.header, &self.answers)
+    }
+}
+
+/// A line after the header.
+pub(super) trait KeyedLine: ToJson + FromJson {
+    /// Case and target, which no other line has.
+    fn key(&self) -> (&str, &str);
+
+    /// Why the values of the line are not valid.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Reads the header and all lines, sorted.
+pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
+    text: &str,
+    schema: &str,
+    schema_of: fn(&Header) -> &str,
+) -> Result<(Header, Vec<Line>), BaselineError> {
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
+    let header: Header = read(1, first)?;
+    let found = schema_of(&header);
+    if found != schema {
+        return Err(BaselineError::new(1, format!("the schema is `{found}`, not `{schema}`")));
+    }
+    let mut cases: Vec<(usize, Line)> = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        cases.push((number, parse_line(number, line)?));
+    }
+    sort_by(&mut cases, |(_, left), (_, right)| left.key().cmp(&right.key()));
+    for pair in cases.windows(2) {
+        if let [(first, left), (second, right)] = pair
+            && left.key() == right.key()
+        {
+            let (case, target) = right.key();
+            let message = format!("case `{case}` with target `{target}` is in line {first}, too");
+            return Err(BaselineError::new(*second, message));
+        }
+    }
+    Ok((header, cases.into_iter().map(|(_, line)| line).collect()))
+}
+
+/// Reads one line of a file, whose number is for the error.
+pub(super) fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, BaselineError> {
+    let line: Line = read(number, line)?;
+    line.problem().map_or(Ok(line), |problem| Err(BaselineError::new(number, problem)))
+}
+
+fn read<T: FromJson>(number: usize, line: &str) -> Result<T, BaselineError> {
+    let read = evalsuite_schema::json::from_str(line).and_then(T::from_json);
+    read.map_err(|error| BaselineError::new(number, error.to_string()))
+}
+
+/// The text of a file, with the lines sorted.
+pub(super) fn to_text<Line: KeyedLine>(header: &dyn ToJson, lines: &[Line]) -> String {
+    let mut lines: Vec<&Line> = lines.iter().collect();
+    sort_by(&mut lines, |left, right| left.key().cmp(&right.key()));
+    let mut text = String::new();
+    let mut add = |line: serde_json::Result<String>| {
+        writeln!(text, "{}", line.expect("texts and numbers are JSON")).expect("writing to a string never fails");
+    };
+    add(evalsuite_schema::json::to_string(header));
+    lines.into_iter().for_each(|line| add(evalsuite_schema::json::to_string(line)));
+    text
+}
+
 #[cfg(test)]
-mod tests {
+mod baseline_tests {
     use super::*;
 
     fn case(id: &str, target: &str) -> BaselineCase {
@@ -267,5 +422,38 @@ mod tests {
         assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
         let more = BaselineCase { passed: 2, ..case("a", "x") };
         assert_eq!(error(&text(&[more])), "line 2: 2 of 1 trials passed, which is not a result");
+    }
+}
+
+#[cfg(test)]
+mod accepted_answers_tests {
+    use super::*;
+
+    fn answer(case: &str, answer: &str) -> AcceptedAnswer {
+        AcceptedAnswer { case: case.into(), target: "x".into(), answer: answer.into(), ..AcceptedAnswer::default() }
+    }
+
+    #[test]
+    fn answers_are_the_same_after_a_round_trip_and_one_line_each() {
+        let mut answers = AcceptedAnswers::new("shop");
+        answers.answers = vec![answer("b", "two\nlines\r\n"), answer("a", "\u{2028} \"quoted\" \u{0} \u{202e}")];
+        let text = answers.to_text();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        answers.answers.reverse();
+        assert_eq!(AcceptedAnswers::parse(&text), Ok(answers), "sorted by case");
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| AcceptedAnswers::parse(text).unwrap_err().to_string();
+        let mut answers = AcceptedAnswers::new("shop");
+        answers.answers = vec![answer("a", "1"), answer("a", "2")];
+        assert_eq!(error(&answers.to_text()), "line 3: case `a` with target `x` is in line 2, too");
+        let text = AcceptedAnswers::new("shop").to_text();
+        assert!(error(&format!("{text}<<<<<<< ours\n")).starts_with("line 2: expected value"));
+        assert_eq!(
+            error(&text.replace("answers/1", "answers/9")),
+            "line 1: the schema is `evalsuite.accepted-answers/9`, not `evalsuite.accepted-answers/1`"
+        );
     }
 }

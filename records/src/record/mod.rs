@@ -23,22 +23,16 @@ macro_rules! names {
     };
 }
 
-mod accepted_answers;
 mod baseline;
 mod calibration;
 mod case;
-mod case_identity;
 mod decision;
 mod grader;
-mod keyed_lines;
 mod pair;
 mod probe;
 mod run;
-mod seal;
-mod suite_id;
 mod summary;
 mod trial;
-mod user;
 
 use evalsuite_schema::json::{self, FromJson, ToJson};
 use evalsuite_schema::{Location, Value};
@@ -49,13 +43,15 @@ use serde_json::Error;
 pub use evalsuite_schema::duration;
 pub use evalsuite_schema::{GraderKind, Usage, milliseconds};
 
-pub use accepted_answers::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader};
+pub use self::baseline::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader};
+pub use self::case::CaseIdentity;
+pub use self::run::SuiteId;
+pub use self::trial::{SealRecord, SealState, UserEnd, UserRecord};
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{
     BaselineResult, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability, TrialSummary,
 };
-pub use case_identity::CaseIdentity;
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
@@ -63,15 +59,12 @@ pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
-pub use seal::{SealRecord, SealState};
-pub use suite_id::SuiteId;
 pub use summary::{
     Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UserCounts,
 };
 pub use trial::{
     HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord,
 };
-pub use user::{UserEnd, UserRecord};
 
 macro_rules! schemas {
     ($($record:ident => $schema:literal $($read_schema:ident)?,)+) => {

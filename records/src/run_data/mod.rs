@@ -1,8 +1,6 @@
 //! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
 //! still running.
 
-mod history;
-mod lost_case;
 mod read_case;
 mod read_run;
 mod read_suite;
@@ -19,11 +17,10 @@ use crate::run_directory::CaseDirectoryName;
 
 pub use self::read_suite::{read_record, suites_of};
 
-pub use self::{
-    history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent},
-    read_run::{RunData, SuiteNames},
-    trial_files::{TextFile, TrialFiles},
+pub use self::read_run::{
+    RunData, SuiteNames, comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,
 };
+pub use self::trial_files::{TextFile, TrialFiles};
 
 /// A suite of a run.
 #[derive(Debug, Clone, Default)]

@@ -5,16 +5,10 @@
 
 mod directory;
 mod handle;
-mod limits;
-mod open_error;
-mod removal;
 #[cfg(all(test, unix))]
 mod tests;
 mod tree_walk;
 
-pub use self::directory::{UntrustedDirectory, read_to_limit};
+pub use self::directory::{FileLimits, OpenError, UntrustedDirectory, read_to_limit};
 pub use self::handle::{EntryKind, Handle, regular_file};
-pub use self::limits::FileLimits;
-pub use self::open_error::OpenError;
-pub use self::removal::{remove_directory, remove_directory_within};
-pub use self::tree_walk::{TreeEntry, Walk, WalkLimits, walk, walk_within};
+pub use self::tree_walk::{TreeEntry, Walk, WalkLimits, remove_directory, remove_directory_within, walk, walk_within};

@@ -1,15 +1,18 @@
-//! What the tests say about compared cases.
+//! What the tests say about compared cases, and how often each may call a change what is none.
 
 use std::collections::BTreeMap;
 
+use evalsuite_records::statistics::bounded_interval;
 use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 use serde::Serialize;
 
-use super::between_runs::BetweenRuns;
 use super::compared::Compared;
-use super::levels::{self, ALIKE, ALIKE_CASES, IMPROVED, REGRESSED};
+use super::pooled::BetweenRuns;
 use super::suite::SuitePairs;
-use super::{CompareOptions, FEWEST_PAIRS, SliceComparison};
+use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS};
+
+/// Probability that a comparison of an agent that has not changed says *regressed*.
+pub(super) use crate::sequential::REGRESSED;
 
 /// What could be of either run by itself if nothing had changed, and counts as one observation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -52,7 +55,7 @@ impl SuitePairs<'_> {
         let of_tests = self.standard.chance_of_tests(&self.name.0);
         let all = [REGRESSED - of_tests, IMPROVED].map(|all| all / suites as f64);
         let sides: [fn(CaseTrials) -> CaseTrials; 2] = [|trials| trials, CaseTrials::reversed];
-        let cases = [0, 1].map(|side| self.changed(levels::of_cases(all[side], smallest), sides[side]));
+        let cases = [0, 1].map(|side| self.changed(of_cases(all[side], smallest), sides[side]));
         let found = cases.each_ref().map(|cases| cases.p_values.as_slice());
         let by_trial = exchange_tests(&self.units(ComparisonUnit::Trial, found), sums);
         let mut by_case = None;
@@ -87,7 +90,7 @@ impl SuitePairs<'_> {
             if side == 0 {
                 self.add_worse_than_standard(&mut cases);
             }
-            let level = levels::of_scores(all[side], cases.used, !self.slices.is_empty());
+            let level = of_scores(all[side], cases.used, !self.slices.is_empty());
             Evidence { cases, tests, level, unit, alike_p }
         })
     }
@@ -147,4 +150,97 @@ impl SuitePairs<'_> {
         slices.sort_by(|left, right| (&left.key, &left.value).cmp(&(&right.key, &right.value)));
         slices
     }
+}
+
+/// Paired cases of a suite or a slice: their differences, and which of them belong together.
+pub(super) struct Differences {
+    pub(super) values: Vec<f64>,
+    pub(super) clusters: Vec<usize>,
+}
+
+impl Differences {
+    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+        bounded_interval(&self.values, Some(&self.clusters), [-1.0, 1.0])
+    }
+}
+
+/// The probability of a difference at least as large in its direction, by the tests that it is worse and that it is better.
+pub(super) fn p_value(difference: f64, [worse, better]: [ExchangeTest; 2]) -> f64 {
+    match difference {
+        difference if difference < 0.0 => worse.at_most,
+        difference if difference > 0.0 => better.at_least,
+        _ => 1.0,
+    }
+}
+
+/// The cases of a suite and target with one value of a key, in two runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SliceComparison {
+    /// The key, such as `bucket` or `metadata.language`.
+    pub key: String,
+    /// The value.
+    pub value: String,
+    /// Number of cases that were compared.
+    pub pairs: usize,
+    /// Mean over them of the score in the run minus that in the base, −1 to 1.
+    pub difference: f64,
+    /// 95 % interval of the mean difference of such cases.
+    pub interval: Option<(f64, f64)>,
+    /// Probability of a difference at least as large in this direction if nothing had changed, 0 to 1.
+    pub p_value: f64,
+    /// The same, adjusted for the number of slices that gate: those with six cases or more (Holm).
+    pub adjusted_p: f64,
+    /// What follows. A slice with fewer than six cases is undecided, and does not gate.
+    pub verdict: ComparisonVerdict,
+}
+
+impl SliceComparison {
+    pub(super) fn new((key, value): (String, String), differences: &Differences, tests: [ExchangeTest; 2]) -> Self {
+        let difference = mean(&differences.values);
+        let p_value = p_value(difference, tests);
+        Self {
+            key,
+            value,
+            pairs: differences.values.len(),
+            difference,
+            interval: differences.interval(),
+            p_value,
+            adjusted_p: p_value,
+            verdict: ComparisonVerdict::Undecided,
+        }
+    }
+
+    /// Decides it by its adjusted p-value and the levels of a regression and of an improvement.
+    pub(super) fn judge(&mut self, regressed: f64, improved: f64) {
+        self.verdict = match self.difference {
+            _ if self.pairs < FEWEST_PAIRS => ComparisonVerdict::Undecided,
+            difference if difference < 0.0 && self.adjusted_p <= regressed => ComparisonVerdict::Regressed,
+            difference if difference > 0.0 && self.adjusted_p <= improved => ComparisonVerdict::Improved,
+            _ => ComparisonVerdict::Unchanged,
+        };
+    }
+}
+
+/// Probability that it says *improved*.
+pub(super) const IMPROVED: f64 = 0.005;
+/// Largest part of these that the tests of single cases take where scores can show a change, too.
+const CASES: f64 = 0.5;
+/// Largest probability of the differences of cases at which each case counts as one in the test of the scores. That costs little
+/// power. Of three trials, one case that comes out otherwise in all of them has 0.1.
+pub(super) const ALIKE: f64 = 0.12;
+/// The same for the tests of single cases, which are not made then.
+pub(super) const ALIKE_CASES: f64 = 0.05;
+
+/// Level of the tests of single cases of a suite and target in one direction, where all its tests together may be wrong with the
+/// probability `all`. `smallest`: the smallest p-value that the scores could have; where it is too large to show
+/// anything, single cases get their part.
+pub(super) fn of_cases(all: f64, smallest: f64) -> f64 {
+    if smallest > all { all } else { all * CASES }
+}
+
+/// Level of the score, and of the slices together, after the tests of single cases have used a part.
+pub(super) fn of_scores(all: f64, used: f64, has_slices: bool) -> f64 {
+    let left = (all - used).max(0.0);
+    if has_slices { left / 2.0 } else { left }
 }

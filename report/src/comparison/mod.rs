@@ -1,22 +1,12 @@
 //! Two runs compared, case by case and suite by suite.
 
-mod answers;
-mod between_runs;
-mod case_change;
 mod compared;
 mod evidence;
-mod groups;
 mod judged;
-mod levels;
-mod markdown;
-mod measured;
-mod observed;
 mod pairing;
 mod pooled;
-mod standard;
 mod suite;
 mod text;
-mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,20 +20,15 @@ use serde::Serialize;
 use crate::run_data::{CaseData, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
 
-pub use self::answers::{answer_pairs, judges_of};
-pub use self::case_change::{CaseChange, ChangeKind};
-pub use self::evidence::ComparisonUnit;
-use self::groups::Groups;
-pub use self::judged::JudgedAnswers;
-pub use self::measured::SliceComparison;
-pub(crate) use self::pairing::{has_same_definition, has_same_threshold};
+pub use self::compared::{CaseChange, ChangeKind};
+pub use self::evidence::{ComparisonUnit, SliceComparison};
+pub use self::judged::{JudgedAnswers, answer_pairs, judges_of};
+use self::pairing::{Groups, OtherRun};
+pub(crate) use self::pairing::{Standard, has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
-use self::standard::OtherRun;
-pub(crate) use self::standard::Standard;
-pub use self::suite::SuiteComparison;
 use self::suite::SuitePairs;
-pub use self::verdict::UnknownTrials;
+pub use self::suite::{SuiteComparison, UnknownTrials};
 
 /// Share of missing pairs above which a comparison says nothing.
 pub(crate) const MOST_MISSING: f64 = 0.1;

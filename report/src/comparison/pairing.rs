@@ -1,11 +1,13 @@
-//! Cases of two runs, paired by their ids where their definition is the same.
+//! Cases of two runs, or of a run and a baseline, paired by their ids where their definition is the same; and which belong together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_schema::decimal::is_same;
 
-use crate::run_data::CaseData;
+use super::{ChangeKind, CompareOptions};
+use crate::run_data::{CaseData, RunData, identity};
+use crate::slice::values_of;
 
 /// A case in two runs.
 #[derive(Debug, Clone, Copy)]
@@ -130,3 +132,88 @@ pub(crate) fn has_same_definition(base: &CaseRecord, run: &CaseRecord) -> bool {
 pub(crate) fn has_same_threshold(base: &CaseRecord, run: &CaseRecord) -> bool {
     is_same(base.threshold, run.threshold)
 }
+
+/// Which cases belong together, and which are compared by themselves.
+pub(super) struct Groups<'a>(BTreeMap<[&'a str; 3], Group>);
+
+/// The cluster of a case, the cases of which belong together, and its slices: keys and values.
+struct Group {
+    cluster: Option<usize>,
+    slices: Vec<(String, String)>,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(run: &'a RunData, options: &CompareOptions) -> Self {
+        let (mut numbers, mut groups) = (BTreeMap::new(), BTreeMap::new());
+        let has_groups = options.cluster_by.is_some() || !options.by.is_empty();
+        for case in run.suites.iter().flat_map(|suite| &suite.cases).filter(|_| has_groups) {
+            let cluster = options.cluster_by.as_ref().map(|key| {
+                // A case without the key is a cluster of its own.
+                let value = case.trials.first().and_then(|trial| trial.record.metadata.get(key));
+                let own = || format!("case {}", case.record.case_key);
+                let next = numbers.len();
+                *numbers.entry(value.map_or_else(own, |value| format!("value {value}"))).or_insert(next)
+            });
+            let slices = options
+                .by
+                .iter()
+                .flat_map(|key| values_of(key, case).into_iter().map(move |value| (key.to_string(), value)));
+            groups.entry(identity(&case.record)).or_insert_with(|| Group { cluster, slices: slices.collect() });
+        }
+        Self(groups)
+    }
+
+    /// The cluster of a case; `index` if it is one of its own.
+    pub(super) fn cluster(&self, case: [&str; 3], index: usize) -> usize {
+        self.0.get(&case).and_then(|group| group.cluster).unwrap_or(index)
+    }
+
+    pub(super) fn slices<'b>(&'b self, case: [&'b str; 3]) -> &'b [(String, String)] {
+        self.0.get(&case).map(|group| group.slices.as_slice()).unwrap_or_default()
+    }
+}
+
+/// What a run is compared with: another run, unless an implementation says otherwise.
+pub(crate) trait Standard {
+    /// What comparisons and decisions call it.
+    fn name<'a>(&'a self, base: &'a RunData) -> &'a str {
+        &base.run_id
+    }
+
+    /// Whether it says which score passed.
+    fn has_thresholds(&self) -> bool {
+        true
+    }
+
+    /// A score as it is compared.
+    fn score(&self, score: f64) -> f64 {
+        score
+    }
+
+    /// What happened to a case that did not change more than chance explains; `None` if nothing did. `scores_differ`: whether its mean
+    /// scores do.
+    fn change(&self, [base, run]: [&CaseRecord; 2], scores_differ: bool) -> Option<ChangeKind> {
+        (scores_differ || base.outcome != run.outcome).then_some(ChangeKind::Changed)
+    }
+
+    /// Whether a case of a suite can change by itself although its trials within one run resemble each other. It is one observation then,
+    /// which shows nothing unless the tests of the suite say so.
+    fn has_tested_cases(&self) -> bool {
+        false
+    }
+
+    /// Probability that its tests of the cases of a suite say of any that it passes no more, if nothing has changed.
+    fn chance_of_tests(&self, _suite: &str) -> f64 {
+        0.0
+    }
+
+    /// Of a case whose test says that it passes no more, the probability that chance alone makes any case of the suite do so.
+    fn worse(&self, _suite: &str, _cases: [&CaseRecord; 2]) -> Option<f64> {
+        None
+    }
+}
+
+/// Another run.
+pub(super) struct OtherRun;
+
+impl Standard for OtherRun {}

@@ -2,7 +2,6 @@
 
 mod annotations;
 mod ids;
-mod input;
 mod inspect;
 mod junit;
 mod markdown;
@@ -10,25 +9,22 @@ mod otel;
 mod skill_benchmark;
 mod steps;
 mod summary_json;
-mod timeline;
-mod xml;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::file_replacement::error_at;
-use evalsuite_records::user_file::replace_user_file;
+use evalsuite_records::file_replacement::{error_at, replace_user_file};
 
 use crate::run_data::{Problem, RunData};
 
 pub(crate) use self::ids::trial_path;
-pub(crate) use self::input::input_messages;
 pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
 pub use self::markdown::MARKDOWN_LIMIT;
 pub(crate) use self::markdown::{escape, limited};
 pub use self::otel::otel;
 pub use self::steps::content_text;
+pub(crate) use self::steps::input_messages;
 
 /// A format in which a run is written for other programs.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What a skill does, as a measure of gates.
 
-use evalsuite_schema::arm::REFERENCE_ARMS;
+use evalsuite_schema::REFERENCE_ARMS;
 use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::gate::{Gate, Measure, WITH_SKILL};
 

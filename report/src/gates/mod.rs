@@ -1,22 +1,20 @@
-//! Gates: what a run has to reach.
+//! Gates: what a run has to reach, by the files of its suites and the command line.
 
-mod chances;
 mod check;
 mod lift;
 mod measure;
-mod suite_gates;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_schema::decimal::{at_least, at_most, shown_from};
 use evalsuite_schema::diagnostics::counted;
-use evalsuite_schema::gate::Measure;
+use evalsuite_schema::gate::{Gate, GateError, Measure};
 use serde::Serialize;
 
-pub use self::chances::GateChances;
-pub use self::check::{GateOptions, check_gates};
-pub use self::suite_gates::suite_gates;
+use crate::run_data::RunData;
+
+pub use self::check::{GateChances, GateOptions, check_gates};
 
 /// What the gates say about a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,4 +155,19 @@ impl fmt::Display for GateResult {
         }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
     }
+}
+
+/// The gates in the files of a run's suites, as they were when the run's tests were compiled. Each is about the cases of its suite.
+///
+/// # Errors
+///
+/// If a gate cannot be read: then another version of evalsuite has recorded it.
+pub fn suite_gates(run: &RunData) -> Result<Vec<Gate>, GateError> {
+    let mut gates = Vec::new();
+    for suite in &run.suites {
+        for text in suite.record.iter().flat_map(|record| &record.gates) {
+            gates.push(text.parse::<Gate>()?.of_suite(&suite.name));
+        }
+    }
+    Ok(gates)
 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_records::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
 use evalsuite_schema::SuiteKind;
 
-use super::cases::{CaseRuns, Seen};
-use super::judges::{Judge, adjusted};
+use super::cases::{CaseRuns, Judge, Seen, adjusted};
 use super::{Health, HealthOptions, UndecidedGrader};
 use crate::run_data::{RunData, SuiteData};
 

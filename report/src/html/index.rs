@@ -12,7 +12,7 @@ use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 
 use super::HtmlReport;
-use super::chunks::ChunkPlace;
+use super::case_details::ChunkPlace;
 use super::past_runs::{past_run, totals};
 use crate::comparison::FEWEST_PAIRS;
 use crate::judged_rates::judged_rates;

@@ -4,26 +4,24 @@
 //! it as text only. A content security policy with the digests of the page's own script and style makes any other script inert.
 
 mod case_details;
-mod chunks;
 mod index;
 mod page;
 mod past_runs;
-mod transcripts;
 
 use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
+use evalsuite_records::file_replacement::replace_user_file;
 use evalsuite_records::record::Status;
-use evalsuite_records::user_file::replace_user_file;
 
 use crate::comparison::{CompareOptions, Comparison, pooled, without_trials};
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 
-use self::chunks::Chunks;
+use self::case_details::Chunks;
 use self::page::write_page;
 
-pub use self::transcripts::{Transcript, TranscriptError, write_transcripts};
+pub use self::page::{Transcript, TranscriptError, write_transcripts};
 
 /// Size in bytes above which a report should be written as a directory: browsers take seconds to open it.
 pub const LARGE_FILE: u64 = 20_000_000;

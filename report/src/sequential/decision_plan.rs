@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status};
 use evalsuite_statistics::mean;
 
-use super::betting::MOST;
 use super::decision::{RunDecision, SuiteDecision, units};
-use super::looks::{REGRESSED, batches};
+use super::looks::{MOST, REGRESSED, batches};
 use crate::run_data::{RunData, identity};
 
 /// Trials of a case that may run, as a multiple of the planned ones.

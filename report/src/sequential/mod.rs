@@ -1,17 +1,13 @@
 //! Decides with the fewest trials whether a run is worse than its base: looks at paired outcomes while trials run.
 
-mod betting;
 mod decision;
 mod decision_plan;
 #[cfg(test)]
 mod decision_tests;
-mod decision_text;
-mod group_spending;
 mod looks;
 #[cfg(test)]
 mod tests;
 
-pub use self::decision::{DecisionVerdict, NextTrials, RunDecision, SuiteDecision};
+pub use self::decision::{DecisionVerdict, NextTrials, RunDecision, SuiteDecision, base_text};
 pub use self::decision_plan::{ChosenCase, DecisionOptions, plan_decision, usual_trials};
-pub use self::decision_text::base_text;
 pub(crate) use self::looks::REGRESSED;

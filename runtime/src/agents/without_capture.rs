@@ -1,6 +1,6 @@
 //! Takes the place of `spans` in a build without the feature `capture`: no spans are seen.
 
-use crate::model::captured_spans::Captured;
+use crate::model::recording::Captured;
 
 #[derive(Clone)]
 pub(crate) struct Trace;

@@ -6,16 +6,12 @@ pub(crate) mod evals_run;
 pub(crate) mod failure_text;
 #[cfg_attr(not(feature = "grader-tests"), path = "no_grader_tests.rs")]
 pub(crate) mod grader_tests;
-pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod new_cases;
-pub(crate) mod notices;
 #[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
 pub(crate) mod probe;
 #[cfg_attr(not(feature = "reload"), path = "no_reload.rs")]
 pub(crate) mod reload;
-pub(crate) mod run_error;
-pub(crate) mod run_options;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;

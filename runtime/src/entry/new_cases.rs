@@ -3,10 +3,8 @@
 
 use evalsuite_records::record::Status;
 
-use crate::entry::evals_run::{Report, RunCases};
+use crate::entry::evals_run::{Report, RunCases, RunError, RunOptions};
 use crate::entry::reload;
-use crate::entry::run_error::RunError;
-use crate::entry::run_options::RunOptions;
 use crate::entry::suite_description::NEW_CASES;
 use crate::model::evals::Evals;
 use crate::platform::redaction::without_secrets;

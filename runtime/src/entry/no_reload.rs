@@ -1,10 +1,10 @@
 //! Takes the place of `reload` in a build without the feature: nothing can be read again.
 
+use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::entry::new_cases::NewCase;
-use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
-use crate::platform::text_error::text_error;
+use crate::platform::errors::text_error;
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
 

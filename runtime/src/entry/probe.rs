@@ -9,7 +9,7 @@ use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};
 
-use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::entry::suite_description::write_about;
 use crate::entry::test_entry::{fail, setup_error};
 use crate::model::evals::Evals;
@@ -19,7 +19,7 @@ use crate::platform::notice;
 use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
-use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;

@@ -1,19 +1,23 @@
-//! The generated tests.
+//! The generated tests, lines about cases that take long, and notices about tests that test runners count as passed although less ran than
+//! it seems: skipped tests, and replays.
 
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Status};
 
-use crate::entry::long_cases::LongCases;
-use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::{new_cases, notices, probe, reload, suite_check, suite_description};
+use crate::entry::evals_run::{RunError, RunErrorKind};
+use crate::entry::{new_cases, probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
-use crate::platform::error_chain::chain;
-use crate::platform::notice;
+use crate::model::progress::{ProgressEvent, ProgressStep};
+use crate::model::suite::EvalSuite;
+use crate::platform::errors::chain;
 use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
+use crate::platform::{environment, notice};
+use crate::record::run_directory::RunDirectory;
 use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::SessionTest;
@@ -33,7 +37,7 @@ pub fn case(evals: fn() -> Evals, index: usize) {
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
             let record = report.record();
-            crate::run::baseline::text::notice(record).iter().for_each(|line| notice::say(line));
+            crate::run::baseline::notice(record).iter().for_each(|line| notice::say(line));
             lines_of_pass(record).iter().for_each(|line| notice::say(line));
             match report.status() {
                 Status::Passed => println!("{}", passed_line(&report)),
@@ -55,7 +59,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
         fail(evaluation_error("select/unsupported", format!("the suite has no case {index}")));
     };
     let run = settings.run_of_tests(evals.suite())?;
-    notices::show_replay(settings, &run);
+    show_replay(settings, &run);
     let evals = reload::for_case(evals, case, settings, &run)?;
     let case = &evals.suite().cases[index];
     let test = SessionTest::begin(&evals, case, settings, &run)?;
@@ -63,7 +67,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
     test.end(!report.fails_test()).iter().for_each(|problem| notice::say(problem));
     let record = report.record();
     if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Skipped) {
-        notices::show_skip(&record.test_name, reason, evals.suite(), settings, &run);
+        show_skip(&record.test_name, reason, evals.suite(), settings, &run);
     }
     Ok(report)
 }
@@ -165,4 +169,130 @@ pub(crate) fn fail(text: String) -> ! {
     let text = without_secrets(&text).into_owned();
     eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
+}
+
+/// Time after which a case is long, and time between two lines about it.
+const LONG: Duration = Duration::from_secs(5);
+
+/// Chooses the steps of long cases that are shown as a line: at most one in five seconds per case.
+#[derive(Debug, Default)]
+pub struct LongCases {
+    /// By test: when the case started, or when the last line about it was shown.
+    since: HashMap<String, Duration>,
+}
+
+impl LongCases {
+    /// The line about this step, if it is time for one. `now` is any clock, such as the time since the run started.
+    pub fn line(&mut self, event: &ProgressEvent, now: Duration) -> Option<String> {
+        let is_of_interest = match event.step {
+            ProgressStep::CaseStarted {} => {
+                self.since.insert(event.test_name.clone(), now);
+                return None;
+            }
+            ProgressStep::CaseFinished { .. } => {
+                self.since.remove(&event.test_name);
+                return None;
+            }
+            ProgressStep::TrialFinished { finished, .. } => finished < event.trials,
+            ProgressStep::GraderFinished { .. } => event.trials == 1,
+            ProgressStep::TrialStarted { .. } => false,
+        };
+        let since = self.since.get_mut(&event.test_name).filter(|_| is_of_interest)?;
+        if now.saturating_sub(*since) < LONG {
+            return None;
+        }
+        *since = now;
+        Some(event.to_string())
+    }
+}
+
+/// Says once per run that a replay does not run the agent: a passed test looks as if it had.
+pub(crate) fn show_replay(settings: &Settings, run: &RunDirectory) {
+    if settings.mode == Mode::Replay && run.mark("replay-shown") {
+        notice::say_on_terminal_too(
+            "EVALSUITE_MODE=replay grades recorded answers and does not run the agent; changes to its code have no effect",
+        );
+    }
+}
+
+/// Shows that a test was skipped, and once per process what to do about it.
+pub(crate) fn show_skip(name: &str, reason: &Reason, suite: &EvalSuite, settings: &Settings, run: &RunDirectory) {
+    notice::say(&format!("SKIPPED {name}: {}", reason.message));
+    if let Some(help) = &reason.help {
+        say_once(&format!("help: {help}"));
+    }
+    if reason.code == ReasonCode::Filtered {
+        return;
+    }
+    if is_ci() {
+        say_once("warning: skipped cases count as passed; EVALSUITE_REQUIRE=1 turns them into errors");
+    }
+    // One line per suite and run, where the test runner captures the output of tests that pass.
+    let is_captured = settings.is_nextest() && settings.progress_file.is_none() && !io::stderr().is_terminal();
+    if is_captured && run.mark(&format!("skips-shown-{}", suite.key())) {
+        let help = format!("`cargo evalsuite finish {}` lists all that were skipped", run.run_id);
+        notice::say_on_terminal(&format!("suite {} has skipped tests: {name}: {}; {help}", suite.name, reason.message));
+    }
+}
+
+/// Whether the process runs on a CI server.
+fn is_ci() -> bool {
+    environment::var("CI").is_some_and(|value| !["", "0", "false"].contains(&value.as_str()))
+}
+
+/// Prints a line unless this process has printed it before.
+fn say_once(line: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
+        notice::say(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::Status;
+
+    use super::*;
+
+    fn event(trials: u32, step: ProgressStep) -> ProgressEvent {
+        let [suite, package, module, test_name, case_id, target] =
+            ["s", "p", "evals::s", "s::a", "a", "default"].map(str::to_owned);
+        ProgressEvent { suite, package, module, test_name, case_id, target, trials, step }
+    }
+
+    fn trial(trial: u32) -> ProgressStep {
+        let outcome = Status::Passed;
+        ProgressStep::TrialFinished {
+            trial,
+            outcome,
+            score: None,
+            finished: trial + 1,
+            mean_score: None,
+            cost_usd: None,
+        }
+    }
+
+    #[test]
+    fn a_long_case_has_a_line_every_few_seconds() {
+        let mut cases = LongCases::default();
+        let mut at = |seconds, step| cases.line(&event(9, step), Duration::from_secs(seconds));
+        assert_eq!(at(10, trial(0)), None, "a case that is not known to have started");
+        assert_eq!(at(10, ProgressStep::CaseStarted {}), None);
+        assert_eq!(at(14, trial(0)), None, "not long yet");
+        assert_eq!(at(15, trial(1)).as_deref(), Some("s::a: trial 2 of 9 passed"));
+        assert_eq!(at(19, trial(2)), None, "there was one four seconds ago");
+        assert_eq!(at(20, ProgressStep::TrialStarted { trial: 3, attempt: 0 }), None);
+        assert_eq!(at(21, trial(3)).as_deref(), Some("s::a: trial 4 of 9 passed"));
+        assert_eq!(at(50, trial(8)), None, "the result of the case follows");
+    }
+
+    #[test]
+    fn graders_are_shown_where_there_is_only_one_trial() {
+        let grader = || ProgressStep::GraderFinished { trial: 0, grader: "g".into(), verdict: None, value: Some(1.0) };
+        for (trials, expected) in [(1, Some("s::a: trial 1 of 1, grader g: 1.00")), (2, None)] {
+            let mut cases = LongCases::default();
+            cases.line(&event(trials, ProgressStep::CaseStarted {}), Duration::ZERO);
+            assert_eq!(cases.line(&event(trials, grader()), LONG).as_deref(), expected);
+        }
+    }
 }

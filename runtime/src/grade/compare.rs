@@ -5,12 +5,12 @@ use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::json::{Value, json};
 
-use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_record::GraderResult;
-use crate::grade::judge_panel;
+use crate::grade::llm_grader;
+use crate::grade::user_grader::{Graded, GraderCall};
 use crate::judge::preference::{self, ComparedTask, OrderedReply};
-use crate::judge::prompt_variables::PromptVariables;
 use crate::judge::shown_answer::ShownAnswer;
+use crate::judge::user_prompt::PromptVariables;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 
@@ -23,7 +23,7 @@ const PASS_MARK: f64 = 0.5;
 
 pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRecord, String> {
     let context = call.context;
-    let answer = judge_panel::answer(&config.judge, context)?;
+    let answer = llm_grader::answer(&config.judge, context)?;
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
     let expected_output = variables.expected_output.as_str();
     let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
@@ -46,7 +46,7 @@ pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRec
     let task = ComparedTask { criteria, question: &variables.input, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
-    Ok(judge_panel::vote(call, &config.judge, &questions, |inquiry, judge| {
+    Ok(llm_grader::vote(call, &config.judge, &questions, |inquiry, judge| {
         match preference::ask(inquiry, judge, &questions) {
             Ok(Ok(replies)) => result(&replies, config.against),
             Ok(Err(reason)) => Score::undecided(reason).into(),

@@ -8,13 +8,13 @@ use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::grade::code_grader::result_object::VerdictRule;
-use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean, with_verdict};
-use crate::grade::{code_grader, judge_panel};
+use crate::grade::user_grader::{Graded, GraderCall};
+use crate::grade::{code_grader, llm_grader};
 use crate::judge::prompt_texts::AGGREGATE;
-use crate::judge::requested_reply::ReplyShape;
+use crate::judge::reply_reader::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
 use crate::model::messages::pretty;
 use crate::model::score::Score;
@@ -65,9 +65,9 @@ pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &Gra
                 let settings = JudgeSettings { model: model.clone(), ..JudgeSettings::default() };
                 let shape = ReplyShape::FreeForm;
                 let question = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(&[]));
-                judge_panel::ask(call, &settings, question, &[], complete)
+                llm_grader::ask(call, &settings, question, &[], complete)
             }
-            Err(error) => judge_panel::record(call, Score::error(error)),
+            Err(error) => llm_grader::record(call, Score::error(error)),
         },
     }
 }

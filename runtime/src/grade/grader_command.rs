@@ -9,8 +9,7 @@ use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::{Argument, Command, SealMode, Sealing, Value};
 
 use crate::grade::grading_context::GradingContext;
-use crate::model::command::shell;
-use crate::model::command_seal::CommandSeal;
+use crate::model::command::{CommandSeal, shell};
 use crate::model::messages::{file_parts, messages_of};
 use crate::platform::excerpt::{last_chars, trim};
 use crate::platform::process::{self, Finished};

@@ -8,9 +8,9 @@ use evalsuite_records::record::{
 use evalsuite_schema::decimal::{at_least, without_noise};
 use evalsuite_schema::{Grader, Object};
 
-use crate::judge::repeated_calls::JudgeFailure;
+use crate::judge::judge_call::JudgeFailure;
+use crate::model::recording::{MOST_LEVELS, replace_too_deep};
 use crate::model::score::{Score, ScoreState};
-use crate::model::value_depth::{MOST_LEVELS, replace_too_deep};
 use crate::platform::excerpt::last_chars;
 
 /// Characters shown of what a command that crashed wrote to standard error.

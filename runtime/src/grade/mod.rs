@@ -2,28 +2,21 @@
 
 pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
-pub(crate) mod assignment;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
 pub(crate) mod composite;
 pub(crate) mod field_accuracy;
-pub(crate) mod grader_call;
 pub(crate) mod grader_command;
 pub(crate) mod grader_record;
 pub(crate) mod grading_context;
-pub(crate) mod json_equality;
 pub(crate) mod json_graders;
 #[cfg_attr(not(feature = "json-schema"), path = "no_json_schema.rs")]
 pub(crate) mod json_schema;
-pub(crate) mod judge_panel;
-pub(crate) mod judgement_score;
 pub(crate) mod letter_case;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
-pub(crate) mod number_format;
 #[cfg_attr(not(feature = "patterns"), path = "no_regex.rs")]
 pub(crate) mod regex;
-pub(crate) mod reported_work;
 pub(crate) mod scoring;
 pub(crate) mod similar;
 pub(crate) mod skill_trigger;
@@ -39,9 +32,9 @@ use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::answer_steps::NoText;
 use crate::grade::assertion_text::shorten;
-use crate::grade::grader_call::{Graded, GraderCall};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::user_grader::{Graded, GraderCall};
 use crate::model::score::Score;
 
 /// Runs one grader. `folder` keeps its files apart from those of graders with the same name.

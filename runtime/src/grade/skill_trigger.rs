@@ -5,7 +5,7 @@ use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::{ToolCall, Value};
 
 use crate::grade::assertion_text::{in_text, shorten};
-use crate::grade::reported_work::{NotReported, tool_calls};
+use crate::grade::metric_graders::{NotReported, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 

@@ -1,16 +1,18 @@
-//! Graders written in Rust: a call with a time limit, and the judges that it asks.
+//! How graders are called: built-in ones with what their function takes, and those written in Rust with a time limit and the judges that
+//! they ask.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_records::record::GraderKind;
-use evalsuite_schema::Object;
+use evalsuite_records::record::{GraderKind, GraderRecord};
+use evalsuite_schema::{Grader, Object};
 
-use crate::grade::grader_call::GraderCall;
-use crate::grade::grader_record::GraderResult;
+use crate::grade::grader_record::{GraderResult, grader_record};
 use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
-use crate::judge::repeated_calls::JudgeFailure;
+use crate::judge::judge_call::JudgeFailure;
+use crate::model::evidence::Evidence;
 use crate::model::score::{Score, ScoreState};
 use crate::platform::isolated_call::Ended;
 
@@ -49,4 +51,53 @@ fn with_judges(mut result: GraderResult, inquiry: &GraderInquiry, context: &Grad
         }
     }
     result
+}
+
+/// The call of a built-in grader. Its function takes the settings, and of the call the answer, the evidence or all of it.
+pub(crate) struct GraderCall<'c> {
+    /// The name of the grader below the names of the composites around it.
+    pub(crate) path: &'c str,
+    pub(crate) grader: &'c Grader,
+    pub(crate) context: &'c GradingContext<'c>,
+    /// Runs a member of a composite, given its path.
+    pub(crate) run: fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord,
+}
+
+impl<'c> From<&'c GraderCall<'c>> for &'c Evidence<'c> {
+    fn from(call: &'c GraderCall<'c>) -> Self {
+        call.context.evidence
+    }
+}
+
+impl<'c> From<&'c GraderCall<'c>> for &'c str {
+    fn from(call: &'c GraderCall<'c>) -> Self {
+        call.context.evidence.answer()
+    }
+}
+
+/// What the function of a grader returns.
+pub(crate) trait Graded {
+    /// The record of the call.
+    fn into_record(self, call: &GraderCall<'_>) -> GraderRecord;
+}
+
+impl Graded for GraderRecord {
+    fn into_record(self, _: &GraderCall<'_>) -> GraderRecord {
+        self
+    }
+}
+
+impl<R: Graded, E: Display> Graded for Result<R, E> {
+    fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
+        match self {
+            Ok(graded) => graded.into_record(call),
+            Err(error) => Score::error(error.to_string()).into_record(call),
+        }
+    }
+}
+
+impl<R: Into<GraderResult>> Graded for R {
+    fn into_record(self, call: &GraderCall<'_>) -> GraderRecord {
+        grader_record(call.grader, self.into(), call.context.threshold)
+    }
 }

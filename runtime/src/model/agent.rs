@@ -14,8 +14,8 @@ use crate::model::outcome::{AgentError, BoxError, Outcome};
 use crate::model::suite_location::SuiteLocation;
 use crate::model::trial::Trial;
 use crate::platform::async_runtime::AsyncRuntime;
-use crate::platform::cancel::Cancel;
-use crate::platform::text_error::text_error;
+use crate::platform::errors::text_error;
+use crate::platform::isolated_call::Cancel;
 
 /// An agent as a type, for an agent with its own data.
 ///

@@ -5,8 +5,7 @@ use std::path::Path;
 use evalsuite_schema::json::to_string;
 use evalsuite_schema::{Calibration, Case, Suite};
 
-use crate::model::compiled_json::CompiledJson;
-use crate::model::suite::{EvalCase, EvalSuite};
+use crate::model::suite::{CompiledJson, EvalCase, EvalSuite};
 
 /// The suite and its cases as if they were compiled into this program. They stay in memory until the process ends.
 pub(crate) fn loaded_suite(

@@ -4,12 +4,8 @@
 pub(crate) mod agent;
 pub(crate) mod answer_files;
 pub(crate) mod callable;
-pub(crate) mod captured_spans;
 pub(crate) mod cassette;
 pub(crate) mod command;
-pub(crate) mod command_seal;
-pub(crate) mod compiled_json;
-pub(crate) mod dependency;
 pub(crate) mod evals;
 pub(crate) mod evidence;
 pub(crate) mod grader;
@@ -29,4 +25,3 @@ pub(crate) mod suite_location;
 pub(crate) mod trial;
 #[cfg_attr(not(feature = "users"), path = "no_users.rs")]
 pub(crate) mod user;
-pub(crate) mod value_depth;

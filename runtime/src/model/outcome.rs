@@ -7,9 +7,9 @@ use std::time::Duration;
 use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
-use crate::model::value_depth::{replace_too_deep, values_of};
+use crate::model::recording::{replace_too_deep, values_of};
 use crate::platform::accessors::{getters, setters};
-use crate::platform::error_chain::{chain, chain_text};
+use crate::platform::errors::{chain, chain_text};
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;

@@ -11,12 +11,12 @@ use serde::de::DeserializeOwned;
 
 use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, CommandEnvironment, TrialCommand};
-use crate::model::dependency::{Dependencies, Dependency};
+use crate::model::evidence::{Dependencies, Dependency};
 use crate::model::messages::messages_of;
 use crate::model::recorder::Recorder;
 use crate::platform::accessors::getters;
-use crate::platform::cancel::Cancel;
 use crate::platform::environment;
+use crate::platform::isolated_call::Cancel;
 
 /// One run of an agent on one case: the case as the agent gets it, and methods to record the agent's work.
 ///

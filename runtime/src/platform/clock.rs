@@ -1,5 +1,9 @@
-//! The current time as text, and times of what takes a while.
+//! The current time as text, times of what takes a while, and random additions to waits, so that parallel tests do not retry at the same
+//! moment.
+//!
+//! Hand-written: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one number.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Now as RFC 3339 in UTC with milliseconds.
@@ -52,6 +56,16 @@ pub(crate) fn compact_timestamp(time: SystemTime) -> String {
 fn with_four_digit_year(time: SystemTime) -> SystemTime {
     let latest = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     time.clamp(SystemTime::UNIX_EPOCH, latest)
+}
+
+/// Jitter lengthens a wait by at most this share of it.
+pub(crate) const JITTER: f64 = 0.5;
+
+/// The wait, lengthened by a random share of it.
+pub(crate) fn with_jitter(wait: Duration) -> Duration {
+    // Each `RandomState` has keys of its own.
+    let number = u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default();
+    wait.mul_f64(1.0 + JITTER * f64::from(number) / f64::from(u32::MAX))
 }
 
 #[cfg(test)]

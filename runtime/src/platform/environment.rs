@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::platform::setting_error::SettingError;
+use crate::platform::errors::SettingError;
 
 /// The variable that names the file.
 pub(crate) const FILE: &str = "EVALSUITE_ENV_FILE";

@@ -3,18 +3,15 @@
 
 pub(crate) mod accessors;
 pub(crate) mod async_runtime;
-pub(crate) mod cancel;
 pub(crate) mod clock;
 pub(crate) mod early_exit;
 pub(crate) mod environment;
-pub(crate) mod error_chain;
+pub(crate) mod errors;
 pub(crate) mod excerpt;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
-pub(crate) mod jitter;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
-pub(crate) mod permissions;
 pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
@@ -22,10 +19,7 @@ pub(crate) mod redaction;
 pub(crate) mod seal_terms;
 #[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "no_seal.rs")]
 pub(crate) mod sealed;
-pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
-pub(crate) mod symlinks;
-pub(crate) mod text_error;
 pub(crate) mod url;
 
 pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

@@ -14,12 +14,11 @@ use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, Stage, Status, T
 use evalsuite_schema::OnDependencyFailure;
 use evalsuite_schema::sorting::map;
 
-use crate::model::dependency::Dependency;
+use crate::model::evidence::Dependency;
 use crate::model::suite::EvalCase;
 use crate::platform::files::{read_json_below, remove_if_exists, replace_file};
 use crate::record::run_directory::layout::CASE_RECORD;
-use crate::run::case_error::CaseError;
-use crate::run::case_report::CaseReport;
+use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::plan::Plan;
 use crate::run::settings::{Runner, Settings};
 

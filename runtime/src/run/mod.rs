@@ -5,7 +5,6 @@ pub(crate) mod baseline;
 #[cfg_attr(not(feature = "calibration"), path = "no_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod case;
-pub(crate) mod case_error;
 pub(crate) mod case_report;
 pub(crate) mod case_setup;
 pub(crate) mod dependencies;

@@ -6,18 +6,15 @@ pub(crate) mod diff;
 pub(crate) mod git;
 pub(crate) mod replayable_changes;
 pub(crate) mod repos;
-pub(crate) mod reset;
 pub(crate) mod skills;
 pub(crate) mod snapshot;
-pub(crate) mod tree_walk;
 pub(crate) mod value_placeholders;
-pub(crate) mod workspace_diff;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
-pub(crate) use crate::workspace::reset::{git_reset, restore};
+pub(crate) use crate::workspace::copy::{git_reset, restore};
 pub(crate) use crate::workspace::skills::replace_skills;
 
 /// The reason of a case whose workspace cannot be made.

@@ -7,9 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use evalsuite_schema::json::{FromJson, ToJson};
 
-use crate::platform::files::error_at;
-use crate::platform::permissions::set_mode;
-use crate::platform::symlinks::make_symlinks;
+use crate::platform::files::{error_at, make_symlinks, set_mode};
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::workspace::copy::{make_directory, remove_entry};
 use crate::workspace::snapshot::{Snapshot, SnapshotEntry, text};

@@ -1,4 +1,6 @@
-//! Text that is safe to print: without characters that affect a terminal or hide other text.
+//! Text that is safe to print: without characters that affect a terminal or hide other text; and numbers with their nouns.
+
+use std::fmt::Display;
 
 /// Maximum length of a line in characters: of a longer one, only the ends are shown.
 const LONGEST: usize = 1000;
@@ -61,4 +63,17 @@ pub fn is_unprintable(character: char) -> bool {
         | '\u{FFFE}'..='\u{FFFF}'
         | '\u{E0000}'..='\u{E0FFF}'
     )
+}
+
+/// A number and a noun, which gets an `s` unless the number is 1.
+///
+/// ```
+/// use evalsuite_schema::diagnostics::terminal;
+///
+/// assert_eq!(counted(1, "unchanged case"), "1 unchanged case");
+/// assert_eq!(counted(0, "call"), "0 calls");
+/// ```
+pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let end = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{end}")
 }

@@ -1,16 +1,14 @@
-//! Gates: thresholds for runs, in the files of suites and on the command line.
+//! Gates: thresholds of measures for runs or groups of their cases, in the files of suites and on the command line.
 
-mod measure;
 mod parse;
-mod slice_key;
 #[cfg(test)]
 mod tests;
 
-pub use self::measure::Measure;
-pub use self::parse::GateError;
-pub use self::slice_key::SliceKey;
+use std::fmt;
 
 use crate::decimal::{at_least, at_most};
+
+pub use self::parse::GateError;
 
 /// The target whose trials have a skill: what a lift compares with another target.
 pub const WITH_SKILL: &str = "with_skill";
@@ -112,6 +110,124 @@ impl Gate {
             Operator::MoreThan => value > limit && !at_most(value, limit),
             Operator::AtMost => at_most(value, limit),
             Operator::LessThan => value < limit && !at_least(value, limit),
+        }
+    }
+}
+
+/// The measure of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// `pass_rate`: share of the cases that passed, 0 to 1. A case with an error did not pass; skipped cases do not count.
+    PassRate,
+    /// `lower(pass_rate)`: lower end of Wilson's 95 % interval of that rate.
+    LowerPassRate,
+    /// `score`: mean over the cases of the mean score of their trials, 0 to 1.
+    Score,
+    /// `cost`: US dollars of agents and judges together, of all trials.
+    Cost,
+    /// `time`: seconds that agents worked, of all trials.
+    Time,
+    /// `p50(time)`: seconds that half of the trials do not exceed.
+    MedianTime,
+    /// `p95(time)`: seconds that 95 % of the trials do not exceed.
+    P95Time,
+    /// `lift`: lower end of the 95 % interval of the mean difference between the pass rates of cases with a skill and without it, −1 to 1.
+    Lift,
+    /// `lift(score)`: the same of their scores.
+    ScoreLift,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::PassRate,
+        Self::LowerPassRate,
+        Self::Score,
+        Self::Cost,
+        Self::Time,
+        Self::MedianTime,
+        Self::P95Time,
+        Self::Lift,
+        Self::ScoreLift,
+    ];
+
+    /// As it is written in gates.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PassRate => "pass_rate",
+            Self::LowerPassRate => "lower(pass_rate)",
+            Self::Score => "score",
+            Self::Cost => "cost",
+            Self::Time => "time",
+            Self::MedianTime => "p50(time)",
+            Self::P95Time => "p95(time)",
+            Self::Lift => "lift",
+            Self::ScoreLift => "lift(score)",
+        }
+    }
+
+    /// Whether it is a rate or a score from 0 to 1, or a difference of them; higher is better.
+    pub fn is_share(self) -> bool {
+        matches!(self, Self::PassRate | Self::LowerPassRate | Self::Score | Self::Lift | Self::ScoreLift)
+    }
+
+    /// Whether it is a difference between two targets, from −1 to 1.
+    pub fn is_lift(self) -> bool {
+        matches!(self, Self::Lift | Self::ScoreLift)
+    }
+
+    /// Whether it is in seconds; lower is better.
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Time | Self::MedianTime | Self::P95Time)
+    }
+}
+
+/// A key that groups cases.
+///
+/// ```
+/// use evalsuite_schema::gate::SliceKey;
+///
+/// assert_eq!(SliceKey::parse("metadata.language").map(|key| key.to_string()).as_deref(), Some("metadata.language"));
+/// assert_eq!(SliceKey::parse("language"), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SliceKey {
+    /// Name of the suite.
+    Suite,
+    /// Name of the target.
+    Target,
+    /// `failure_bucket` in the metadata.
+    Bucket,
+    /// A tag. A case may have several.
+    Tag,
+    /// A key of the metadata: texts, numbers, booleans, and the elements of lists.
+    Metadata(String),
+}
+
+impl SliceKey {
+    /// The names that [`parse`](Self::parse) knows.
+    pub(crate) const NAMES: [&'static str; 5] = ["suite", "target", "bucket", "tag", "metadata.KEY"];
+
+    /// `suite`, `target`, `bucket`, `tag` or `metadata.KEY`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "suite" => Self::Suite,
+            "target" => Self::Target,
+            "bucket" => Self::Bucket,
+            "tag" => Self::Tag,
+            other => Self::Metadata(other.strip_prefix("metadata.").filter(|key| !key.is_empty())?.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for SliceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Suite => f.write_str("suite"),
+            Self::Target => f.write_str("target"),
+            Self::Bucket => f.write_str("bucket"),
+            Self::Tag => f.write_str("tag"),
+            Self::Metadata(key) => write!(f, "metadata.{key}"),
         }
     }
 }

@@ -10,7 +10,6 @@ mod judge;
 #[doc(hidden)]
 pub mod keys;
 mod metrics;
-mod similar;
 mod text;
 mod trajectory;
 
@@ -20,7 +19,7 @@ use self::config::grader_config;
 use crate::json::{FromJson, ToJson};
 use crate::{Examples, Location, Object, is_default};
 
-pub use self::similar::Similar;
+pub use self::text::Similar;
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand, ResultSource};
 pub use composite::{Aggregator, AggregatorKeys, Composite};

@@ -1,6 +1,6 @@
 //! Settings of the graders that compare text.
 
-use evalsuite_derive::Keys;
+use evalsuite_derive::{Keys, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 
@@ -34,4 +34,27 @@ pub struct Regex {
     #[key(AnyText, "i", default = "none", codes(InvalidRegex, IgnoredRegexFlag), by_hand, init = String::new())]
     #[json(default, skip_if = "String::is_empty")]
     pub flags: String,
+}
+
+/// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
+pub struct Similar {
+    /// The text to compare with. Required in the tasks layout.
+    #[key(
+        NotEmpty,
+        "Refund approved.",
+        default = "the case's `expected_output`",
+        codes(MissingGraderSetting, ControlCharacter)
+    )]
+    pub value: Option<String>,
+    /// Whether case is ignored.
+    #[also(threshold: Number(&PASS_MARK), "0.9", "The pass mark: another spelling of `min_score`.",
+        codes(ConflictingKeys, SettingConflict), by_hand)]
+    #[key(Boolean, "true", default = "`false`")]
+    #[json(default, skip_if = "crate::is_default")]
+    pub ignore_case: bool,
+    /// Largest edit distance that passes, in place of a pass mark.
+    #[key(Integer(0, u64::MAX), "3", unit = "characters", codes(SettingConflict))]
+    pub max_distance: Option<u64>,
 }

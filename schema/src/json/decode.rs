@@ -1,11 +1,20 @@
-//! `Serialize` and `Deserialize` for values.
+//! `Serialize` and `Deserialize` for values, also without duplicate keys, whose meaning would be ambiguous; and a value as a deserializer,
+//! for the types of agents and graders.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer, StringDeserializer};
+use serde::de::{
+    self, Deserialize, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
 use serde::ser::{Serialize, Serializer};
+use serde_json::Error;
 
 use super::number;
+use super::reader::Key;
 use crate::json::{Number, Object, Value};
 
 impl Serialize for Value {
@@ -115,5 +124,146 @@ impl<'de> Visitor<'de> for ObjectVisitor {
             entries.push(entry);
         }
         Ok(Object::of_entries(entries))
+    }
+}
+
+impl IntoDeserializer<'_, Error> for Value {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Value {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> serde_json::Result<V::Value> {
+        match self {
+            Self::Null => visitor.visit_unit(),
+            Self::Bool(value) => visitor.visit_bool(value),
+            Self::Number(number) => number.deserialize_any(visitor),
+            Self::String(text) => visitor.visit_string(text),
+            Self::Array(items) => {
+                let mut items = SeqDeserializer::new(items.into_iter());
+                let value = visitor.visit_seq(&mut items)?;
+                items.end().map(|()| value)
+            }
+            Self::Object(object) => {
+                let mut entries = entries(object);
+                let value = visitor.visit_map(&mut entries)?;
+                entries.end().map(|()| value)
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> serde_json::Result<V::Value> {
+        if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> serde_json::Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> serde_json::Result<V::Value> {
+        match self {
+            Self::String(variant) => visitor.visit_enum(StringDeserializer::new(variant)),
+            Self::Object(object) if object.len() == 1 => {
+                visitor.visit_enum(MapAccessDeserializer::new(entries(object)))
+            }
+            Self::Object(_) => Err(Error::invalid_value(Unexpected::Map, &"map with a single key")),
+            other => Err(Error::invalid_type(other.unexpected(), &"string or map")),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+fn entries<'de>(object: Object) -> MapDeserializer<'de, impl Iterator<Item = (Key<'de>, Value)>, Error> {
+    MapDeserializer::new(object.into_iter().map(|(key, value)| (Key(Cow::Owned(key)), value)))
+}
+
+impl Value {
+    pub(super) fn unexpected(&self) -> Unexpected<'_> {
+        match self {
+            Self::Null => Unexpected::Unit,
+            Self::Bool(value) => Unexpected::Bool(*value),
+            Self::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => Unexpected::Unsigned(number),
+                (_, Some(number)) => Unexpected::Signed(number),
+                _ => Unexpected::Float(number.as_f64().unwrap_or_default()),
+            },
+            Self::String(text) => Unexpected::Str(text),
+            Self::Array(_) => Unexpected::Seq,
+            Self::Object(_) => Unexpected::Map,
+        }
+    }
+}
+
+/// Any JSON in which no object names a key twice.
+pub(super) struct UniqueKeys;
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueKeys {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut keys: BTreeSet<String> = BTreeSet::new();
+        while let Some((key, Self)) = map.next_entry()? {
+            if let Some(twice) = keys.replace(key) {
+                return Err(de::Error::custom(format_args!("an object has the key `{twice}` twice")));
+            }
+        }
+        Ok(self)
     }
 }

@@ -11,18 +11,14 @@
 //! the result of both does not depend on the features that an agent enables (`arbitrary_precision` breaks the decoding
 //! of tagged enums, for example).
 
-mod convert;
 mod data;
 mod decode;
-mod deserializer;
 mod literal;
 pub(crate) mod number;
 mod object;
-mod pointer;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod unique_keys;
 mod value;
 #[doc(hidden)]
 pub mod writer;
@@ -32,6 +28,7 @@ pub use serde_json::Number;
 /// A JSON value, like `serde_json::json!`: `json!({"b": 1, "a": [null, name]})`. The keys stay in this order.
 pub use crate::__json as json;
 
+pub use self::object::{key_of_step, step_of_key};
 #[doc(hidden)]
 pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
 #[doc(hidden)]
@@ -39,7 +36,6 @@ pub use evalsuite_derive::{FromJson, ToJson};
 #[doc(hidden)]
 pub use number::number_of_digits;
 pub use object::Object;
-pub use pointer::{key_of_step, step_of_key};
 pub use reader::Reader;
 pub use value::{Index, Value};
 #[doc(hidden)]
@@ -73,7 +69,7 @@ pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
 /// As for [`from_str`], and if an object has a key twice.
 pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
     // A pass of its own: keys that the reader compares make the code of every type larger, and loading slower.
-    from_str::<unique_keys::UniqueKeys>(json)?;
+    from_str::<decode::UniqueKeys>(json)?;
     from_str(json)
 }
 

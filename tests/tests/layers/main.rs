@@ -26,16 +26,13 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
-    FloorPlan { folder: "macros/src", order: &["call_site", "surroundings", "expand"] },
+    FloorPlan { folder: "macros/src", order: &["call_site", "expand"] },
     FloorPlan { folder: "records/src", order: RECORDS },
     FloorPlan { folder: "runtime/src", order: RUNTIME },
     FloorPlan { folder: "runtime/src/run", order: RUN },
     FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
     FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
-    FloorPlan {
-        folder: "runtime/src/run/case",
-        order: &["earlier_records", "replaced_records", "kept_trials", "case_record", "reuse"],
-    },
+    FloorPlan { folder: "runtime/src/run/case", order: &["case_record", "replaced_records", "reuse"] },
     FloorPlan { folder: "statistics/src", order: STATISTICS },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "discovery/src", order: DISCOVERY },
@@ -70,18 +67,14 @@ const SCHEMA: &[&str] = &[
     "keys",
     "path_ref",
     "command",
-    "sealing",
     "hooks",
-    "usage",
     "message",
     "chat",
     "examples",
     "workspace",
     "grader",
-    "arm",
     "execution",
     "layout",
-    "probe",
     "user",
     "case",
     "suite",
@@ -94,20 +87,7 @@ const SCHEMA: &[&str] = &[
 ];
 
 /// From places and codes to problems, then how they are shown.
-const DIAGNOSTICS: &[&str] = &[
-    "counted",
-    "terminal",
-    "suggest",
-    "location",
-    "source_range",
-    "code",
-    "diagnostic",
-    "list",
-    "groups",
-    "text",
-    "workflow_command",
-    "render",
-];
+const DIAGNOSTICS: &[&str] = &["terminal", "suggest", "location", "code", "diagnostic", "workflow_command", "render"];
 
 const LOADER: &[&str] = &[
     "names",
@@ -134,7 +114,6 @@ const CODEGEN: &[&str] = &[
     "allowed_warnings",
     "rust_literals",
     "short_hash",
-    "code_text",
     "replaced_file",
     "statics",
     "embed",
@@ -152,7 +131,6 @@ const RECORDS: &[&str] = &[
     "digest",
     "json",
     "file_replacement",
-    "user_file",
     "untrusted",
     "file_lock",
     "package_file",
@@ -166,25 +144,11 @@ const RECORDS: &[&str] = &[
     "summary",
 ];
 
-const STATISTICS: &[&str] = &[
-    "moments",
-    "normal",
-    "chi_square",
-    "student",
-    "hypergeometric",
-    "holm",
-    "wilson",
-    "prediction_powered",
-    "permutation",
-    "boschloo",
-    "exchange",
-    "single_cases",
-];
+const STATISTICS: &[&str] = &["distributions", "intervals", "permutation", "rates", "exchange", "single_cases"];
 
 const REPORT: &[&str] = &[
     "run_data",
     "slice",
-    "expectation_text",
     "sequential",
     "suite_text",
     "judged_rates",
@@ -258,7 +222,6 @@ const DISCOVERY: &[&str] = &[
 /// What every conversion reads and writes, then the formats.
 const CONVERT: &[&str] = &[
     "report",
-    "source_problem",
     "error",
     "source",
     "output",
@@ -274,52 +237,39 @@ const CONVERT: &[&str] = &[
 
 /// From values to cases.
 const PROMPTFOO: &[&str] = &[
-    "values",
     "template",
-    "foreign",
+    "values",
     "javascript_regex",
     "source_files",
-    "javascript_regex",
-    "references",
     "assertions",
-    "csv_tests",
     "prompts",
     "suite_settings",
     "tests_reader",
     "test_case",
-    "variables",
     "case",
 ];
 
 /// From directories to suites, from suites to what includes them.
-const LOCATE: &[&str] =
-    &["shown_path", "suite_search", "suite_request", "includes", "stored_runs", "workspace_packages", "probes"];
+const LOCATE: &[&str] = &["suite_search", "includes", "stored_runs"];
 
 /// From programs and verdicts to what is shown.
-const WATCH: &[&str] = &["suites", "programs", "verdicts", "event", "changes", "test_process", "state", "screen"];
+const WATCH: &[&str] = &["suites", "programs", "verdicts", "changes", "test_process", "state", "screen"];
 
 /// From texts and positions to features, then the session and the server.
 const LSP: &[&str] = &[
-    "file_uri",
-    "framing",
-    "text_lines",
+    "positions",
     "syntax",
     "key_types",
-    "file_tree",
     "documents",
-    "open_suite",
     "workspace",
     "diagnostics",
     "actions",
-    "hover",
-    "completion",
+    "key_help",
     "definition",
-    "rename",
     "case_run",
     "lens",
     "messages",
     "session",
-    "features",
     "server",
 ];
 
@@ -329,7 +279,6 @@ const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents",
 /// A run: what it is told, which cases it selects, what surrounds their trials, the trials, and the record of a case.
 const RUN: &[&str] = &[
     "settings",
-    "case_error",
     "case_report",
     "selection",
     "trial_result",
@@ -351,15 +300,11 @@ const RUN: &[&str] = &[
 /// The phases of a trial: it is prepared, its agent is called, its work is captured and graded, its record is written.
 const TRIAL: &[&str] = &[
     "trial_attempt",
-    "recorded_models",
-    "trial_seal",
     "mcp_servers",
     "prepared",
     "trial_hooks",
     "size_limits",
-    "called_command",
     "called",
-    "reported_transcript",
     "captured",
     "graded",
     "canary",
@@ -367,7 +312,7 @@ const TRIAL: &[&str] = &[
     "trial_record",
 ];
 
-const TRIALS: &[&str] = &["attempts", "counted_trials", "running_trials"];
+const TRIALS: &[&str] = &["counted_trials", "running_trials"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {

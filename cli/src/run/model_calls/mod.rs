@@ -1,18 +1,13 @@
 //! `run --record` and `run --replay`: the calls of models that agents make go through a proxy on loopback, which records them per trial,
 //! or answers them from the recording.
 
-mod base_urls;
-mod difference;
-mod ignored_parts;
 mod proxy;
 mod recorded_trial;
 pub(crate) mod recording;
 mod replayed_trial;
-mod secrets;
 #[cfg(test)]
 mod tests;
 mod trial_turns;
-mod upstream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -26,10 +21,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use walkdir::WalkDir;
 
-use self::base_urls::{BaseUrl, KEYS_OF_VENDORS};
-use self::proxy::Proxy;
-use self::recording::Recording;
-use self::secrets::KnownSecrets;
+use self::proxy::{BaseUrl, KEYS_OF_VENDORS, Proxy};
+use self::recording::{KnownSecrets, Recording};
 use self::trial_turns::{TrialTurns, TurnResults};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::say;
@@ -77,7 +70,7 @@ impl ModelCalls {
         let turns = Arc::new(TrialTurns::new(calls, base_paths, secrets));
         let server = ModelCallServer { calls, address: Arc::clone(&turns).listen()? };
         let mut variables = BTreeMap::from([(MODEL_CALLS.to_owned(), server.to_string())]);
-        let (client, outside) = (upstream::client(), AtomicUsize::new(0));
+        let (client, outside) = (recorded_trial::client(), AtomicUsize::new(0));
         let proxy = Arc::new(Proxy { turns, client, is_paced, outside });
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         for base in bases {

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::recorded_trial::{RecordedTrial, lock};
+use super::recording::KnownSecrets;
 use super::replayed_trial::ReplayedTrial;
-use super::secrets::KnownSecrets;
 use crate::platform::output::say;
 
 /// The trial whose turn it is.

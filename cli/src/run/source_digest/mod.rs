@@ -3,8 +3,6 @@
 //! It consists of what cargo and rustc say that the tests are built from, and of the files that the agent may read when it runs: those
 //! that the package names, else all files of the package.
 
-mod built_units;
-mod package_files;
 mod parts;
 #[cfg(all(test, unix))]
 mod random_edits;
@@ -21,7 +19,7 @@ use self::parts::{Parts, canonical};
 use crate::arguments::Build;
 use crate::platform::cargo_process::{self, Packages, packages};
 use crate::platform::cli_error::{ErrorContext, Result};
-use crate::run::tested_packages::tested;
+use crate::run::cargo_commands::tested;
 
 /// Variables with which a build differs although no file does.
 const OF_BUILD: [&str; 5] =
@@ -62,12 +60,12 @@ pub(super) fn source_digest(
     let scope = Scope { directory, root, target: canonical(target), output: canonical(output), of_cases };
     let mut parts = Parts::new(root);
     parts.add_place(target, "{target}".to_owned());
-    built_units::add(&mut parts, &scope, build)?;
+    parts::add(&mut parts, &scope, build)?;
     for (directory, package) in local_packages(&metadata, build, directory)? {
-        package_files::add_package(&mut parts, &scope, &directory, &package)?;
+        parts::add_package(&mut parts, &scope, &directory, &package)?;
     }
     for suite in suites {
-        package_files::add_directory(&mut parts, &scope, &suite.directory)?;
+        parts::add_directory(&mut parts, &scope, &suite.directory)?;
     }
     add_settings(&mut parts, &scope)?;
     Ok(parts.digest())

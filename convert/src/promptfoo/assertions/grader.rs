@@ -1,4 +1,4 @@
-//! Graders of assertions, and how they are written into a case.
+//! Graders of assertions, and how they are written into a case; assertions about time and cost.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,7 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::grader::{AnswerStep, GUARDS};
 use evalsuite_schema::json::{Value as Json, json};
 
+use super::Check;
 use crate::yaml_writer::number;
 
 /// A grader without the settings that all graders have.
@@ -149,4 +150,13 @@ impl Names {
         let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}{separator}{number}") };
         (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free")
     }
+}
+
+pub(super) fn map(check: &Check<'_>) -> Result<Grader, String> {
+    let threshold = check.threshold.ok_or("its threshold is not a number")?;
+    if threshold < 0.0 {
+        return Err("its threshold is below 0, so it never passes".to_owned());
+    }
+    let key = if check.kind == "latency" { "threshold" } else { "budget" };
+    Ok(Grader::new(json!({"type": check.kind, key: number(threshold)})).negated(check.is_negated))
 }

@@ -1,10 +1,8 @@
 //! Assertions of promptfoo as graders, one file per family.
 
-mod ajv;
 mod grader;
 mod json;
 mod judged;
-mod metrics;
 mod scripts;
 mod text;
 mod tools;
@@ -18,7 +16,7 @@ use evalsuite_schema::json::{Object, json};
 
 pub(super) use self::grader::{Grader, LOWEST_MARK, Names, never_passes};
 use super::source_files::{FILE_SCHEME, FileValue, load};
-use super::{foreign, template};
+use super::{template, values};
 use crate::output::Output;
 use crate::report::{Place, Report};
 use crate::source::SourceFiles;
@@ -75,7 +73,7 @@ pub(super) struct Check<'a> {
 impl Check<'_> {
     /// The value as JavaScript writes it.
     pub(super) fn text(&self) -> Option<String> {
-        self.value.as_ref().map(foreign::javascript_text)
+        self.value.as_ref().map(values::javascript_text)
     }
 
     /// Whether the value is in another file.
@@ -172,7 +170,7 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
     let error = "where the transform fails, the whole test is an error in promptfoo";
     context.different_if(is_optional && transforms::may_fail(&check, context), &check, error);
     let grader = match family {
-        Some(Family::Metric) => metrics::map(&check),
+        Some(Family::Metric) => grader::map(&check),
         _ if transforms::applies(&check, context) => transforms::map(&check, context),
         Some(Family::Json) => json::map(&check, context),
         Some(Family::Text) => text::map(&check, context),
@@ -269,7 +267,7 @@ fn filled(text: &str, place: &Place, context: &mut CaseContext<'_>) -> Result<Fi
     if let Some(reference) = text.strip_prefix(FILE_SCHEME) {
         return Ok(match load(reference, context.files, place)? {
             FileValue::Data(mut value) => {
-                foreign::dates_of_file_to_texts(&mut value, place, context.report);
+                values::dates_of_file_to_texts(&mut value, place, context.report);
                 FileValue::Data(value)
             }
             other => other,

@@ -4,8 +4,8 @@ use evalsuite_loader::document::{Data, Foreign};
 use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader, scripts};
-use crate::promptfoo::foreign;
 use crate::promptfoo::javascript_regex::{Refused, Translated, escaped, translate};
+use crate::promptfoo::values;
 use crate::promptfoo::values::comma_list;
 
 /// promptfoo's distance without a threshold.
@@ -59,7 +59,7 @@ fn pattern(pattern: &str, check: &Check<'_>) -> Grader {
 pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     let texts: Vec<String> = match value.items() {
-        Some(items) => items.iter().map(foreign::string).collect(),
+        Some(items) => items.iter().map(values::string).collect(),
         None => comma_list(&check.text().unwrap_or_default()).0,
     };
     if texts.is_empty() || texts.iter().any(String::is_empty) {

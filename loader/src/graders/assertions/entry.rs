@@ -1,16 +1,17 @@
-//! One mapping of a list: what every grader has, then the settings of its type.
+//! One mapping of a list: what every grader has, then the settings of its type; and `graders` of a task.
 
 use evalsuite_schema::Object;
+use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
-use crate::fields::Fields;
-use crate::graders::{GraderContext, GraderNotes, Replacement, examples, transform};
-use crate::keys::{RUBRIC, RUST_GRADER, range};
-use crate::read::node::{Entry, Node};
-use crate::{fields, graders};
-use evalsuite_schema::diagnostics::suggest;
+use crate::fields::paths::Scope;
+use crate::fields::{self, Fields};
+use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples, transform};
+use crate::keys::{Keys, RUBRIC, RUST_GRADER, TASK_GRADER_KEYS, Table, range};
+use crate::read::node::{Data, Entry, Node};
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];
@@ -193,4 +194,59 @@ fn required_value(entry: &Entry, mark: Option<&Entry>, min_score: &mut Option<f6
         *min_score = Some(value);
     }
     true
+}
+
+/// Reads a list of `{name, config}`.
+pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
+    let Some(items) = fields::list(node, "`graders`", d) else {
+        return vec![ParsedGrader::broken(node, scope)];
+    };
+    items.iter().map(|item| grader(item, scope, d).unwrap_or_else(|| ParsedGrader::broken(item, scope))).collect()
+}
+
+fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
+    let mut fields = Fields::new(node, TaskGrader::TABLE, d)?;
+    let name_entry = fields.require("name", d);
+    let config_entry = fields.get("config");
+    let examples = fields.get("examples").map(|entry| examples::read(entry, scope, d)).unwrap_or_default();
+    fields.finish(d);
+    let name_entry = name_entry?;
+    let name = fields::text(&name_entry.value, "`name`", d)?;
+    let mut notes = GraderNotes::default();
+    let mut grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
+    match graders::built_in(&name) {
+        Some(known) => {
+            let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
+            let settings = config_entry.map_or(&absent, |entry| &entry.value);
+            grader.config = built_in(known, settings, &mut grader, &mut notes, GraderContext::new(scope), d)?;
+            graders::check_decision(&grader, settings, d);
+        }
+        None => {
+            notes.users.push((name.clone(), name_entry.value.span));
+            let config = config_entry.map(|entry| fields::object(&entry.value, "`config`", d));
+            grader.config =
+                GraderConfig::User { grader: name.clone(), config: config.unwrap_or_else(|| Some(Object::new()))? };
+        }
+    }
+    (grader.name, grader.examples) = (name, examples);
+    Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
+}
+
+/// A built-in type; `settings` has both its settings and those of every grader.
+fn built_in(
+    known: &'static Table,
+    settings: &Node,
+    grader: &mut Grader,
+    notes: &mut GraderNotes,
+    cx: GraderContext<'_>,
+    d: &mut Diagnostics,
+) -> Option<GraderConfig> {
+    let mut fields = Fields::new(settings, known, d)?.with_common(TASK_GRADER_KEYS);
+    read_changes(grader, &mut fields, cx, d);
+    let config = graders::settings(known, &mut fields, cx, notes, d);
+    if !known.is_open {
+        fields.finish(d);
+    }
+    grader.min_score = grader.min_score.or(notes.pass_mark);
+    config
 }

@@ -1,11 +1,8 @@
 //! Lists of assertions: entries in, graders of a case out.
 
 mod entry;
-mod include;
 mod list;
 mod merge;
-mod reference;
-mod task;
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +17,9 @@ use crate::read::node::Node;
 use crate::source::Span;
 use crate::{fields, graders};
 
+pub(crate) use self::entry::task_graders;
 pub(crate) use list::read_list;
 pub(crate) use merge::{CaseFacts, merge};
-pub(crate) use task::task_graders;
 
 /// A grader as it was read.
 #[derive(Debug, Clone)]

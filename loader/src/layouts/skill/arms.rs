@@ -1,9 +1,8 @@
 //! `arms` of the evals of a skill: targets with the skill, without it, and with an older copy.
 
 use evalsuite_discovery::SKILL_FILE;
-use evalsuite_schema::arm::{OLD_SKILL, OldSkill, WITH_SKILL, WITHOUT_SKILL};
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{PathRef, Target};
+use evalsuite_schema::{OLD_SKILL, OldSkill, PathRef, Target, WITH_SKILL, WITHOUT_SKILL};
 
 use super::skill_file;
 use crate::cases::{target_skill, workspace};

@@ -1,6 +1,6 @@
 //! Arms of skills, and where skills are put.
 
-use evalsuite_schema::arm::{OLD_SKILL, WITH_SKILL, WITHOUT_SKILL};
+use evalsuite_schema::{OLD_SKILL, WITH_SKILL, WITHOUT_SKILL};
 use tempfile::TempDir;
 
 use super::tests::{SKILL, lines};

@@ -1,19 +1,25 @@
-//! `evals/evals.json`, without its evals.
+//! `evals/evals.json` and its evals.
 
 use std::path::Path;
 
+use evalsuite_schema::grader::{Criterion, GraderConfig, LlmGrader, Rubrics, SkillTrigger};
 use evalsuite_schema::keys::Keys;
-use evalsuite_schema::{Object, SkillEvals};
+use evalsuite_schema::{
+    Case, Grader, Input, Message, Object, Role, SkillEval, SkillEvals, SkillExpectation, Trials, Value, Workspace,
+    WorkspaceCopy,
+};
 
+use super::SkillCases;
 use super::arms::{self, Arm};
-use crate::cases::target_skill;
+use crate::cases::case::{self, CheckedCase};
+use crate::cases::{target_skill, workspace};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields;
-use crate::fields::Fields;
-use crate::fields::paths::Scope;
-use crate::read;
+use crate::fields::paths::{self, PathKind, Scope};
+use crate::fields::{self, Fields, id};
+use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
+use crate::{graders, read};
 
 /// What the file says.
 #[derive(Debug)]
@@ -79,4 +85,194 @@ impl Default for EvalsFile {
             nodes: Vec::new(),
         }
     }
+}
+
+/// The id of an eval, if it is valid.
+pub(super) fn id_of(node: &Node) -> Option<String> {
+    match &node.entry("id")?.value.data {
+        Data::Number(number) => Some(number.to_string()),
+        Data::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+pub(super) fn read_eval(
+    node: &Node,
+    shared: &SkillCases,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<CheckedCase> {
+    let mut fields = Fields::new(node, SkillEval::TABLE, d)?;
+    let id_entry = fields.require("id", d);
+    let id = id_entry.and_then(|entry| match &entry.value.data {
+        Data::Number(number) => Some(number.to_string()),
+        _ => id::of_text(&entry.value, d),
+    });
+    let prompt = match fields.get("prompt") {
+        Some(entry) => fields::text(&entry.value, "`prompt`", d),
+        None => {
+            fields.missing(Code::MissingInput, "prompt", d);
+            None
+        }
+    };
+    let written: SkillEval = fields.parts(scope, d).into_value_of_rest()?;
+    let files = fields.get("files").map(|entry| copies(entry, scope, d)).unwrap_or_default();
+    let list = fields.get_renamed("expectations", d);
+    let expectations = list.map_or(Some(Vec::new()), |entry| expectations(entry, scope, d));
+    let spans = Spans {
+        eval: node.span,
+        expectations: list.map(|entry| entry.value.span),
+        should_trigger: fields.get("should_trigger").map(|entry| entry.value.span),
+        expected_output: fields.get("expected_output").map(|entry| entry.value.span),
+    };
+    let is_misspelled = fields.misspells(&["expectations", "assertions", "expected_output", "should_trigger"]);
+    fields.finish(d);
+    let graders = graders_of(&written, expectations?, &spans, &shared.skill, scope);
+    let is_empty_list = list.and_then(|entry| entry.value.as_sequence()).is_some_and(<[Node]>::is_empty);
+    // Whether something is written that would grade the eval if it had no problem.
+    let is_graded =
+        list.is_some() && !is_empty_list || spans.should_trigger.is_some() || spans.expected_output.is_some();
+    if !is_graded && !is_misspelled {
+        ungraded(node.span, is_empty_list, d);
+    }
+    let facts = CaseFacts {
+        expected_output: &[],
+        reference_is_broken: false,
+        has_criteria: written.expected_output.is_some(),
+        span: node.span,
+        tasks_layout: false,
+    };
+    let graders = assertions::merge(graders, &[], &facts, d);
+    let mut case = Case::new(id?, scope.files.location(node.span));
+    case.dir = scope.roots.compiled(&scope.roots.eval_dir);
+    case.input = Input::Messages(vec![Message::text(Role::User, prompt?)]);
+    case.criteria = written.expected_output;
+    case.graders = graders;
+    case.timeout_seconds = written.timeout;
+    case.metadata = case::merge(&shared.metadata, written.metadata);
+    for (key, value) in [
+        ("name", written.name.map(Value::String)),
+        ("description", written.description.map(Value::String)),
+        ("category", written.category.map(Value::String)),
+        ("tags", (!written.tags.is_empty()).then(|| written.tags.into())),
+    ] {
+        if let (Some(value), None) = (value, case.metadata.get(key)) {
+            case.metadata.insert(key.to_owned(), value);
+        }
+    }
+    case.trials = Trials::new(shared.trials);
+    // Whether the skill is used can only be seen where it is.
+    if spans.should_trigger.is_some() {
+        case.targets.clone_from(&shared.with_skill);
+    }
+    let copies = shared.copies.iter().cloned().chain(files).collect();
+    case.workspace = Some(Workspace { copies, ..Workspace::default() });
+    let id_span = id_entry.map_or(node.span, |entry| entry.value.span);
+    Some(CheckedCase {
+        case: case.into(),
+        span: node.span,
+        id_span,
+        dependencies: Vec::new(),
+        user_graders: Vec::new(),
+    })
+}
+
+/// Where an eval says how it is graded.
+struct Spans {
+    eval: Span,
+    expectations: Option<Span>,
+    should_trigger: Option<Span>,
+    expected_output: Option<Span>,
+}
+
+/// The expectations as criteria. `None`: a problem was reported.
+fn expectations(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
+    let label = fields::label(entry);
+    let nodes = fields::list(&entry.value, &label, d)?;
+    let read: Vec<_> = nodes
+        .iter()
+        .zip(1..)
+        .map(|(node, position)| {
+            let (text, name) = expectation(node, &label, scope, d)?;
+            let (id, span) = name.unwrap_or_else(|| (format!("expectation-{position}"), node.span));
+            Some((graders::plain_criterion(id, text, true), span))
+        })
+        .collect();
+    let read: Vec<(Criterion, Span)> = read.into_iter().collect::<Option<_>>()?;
+    let ids = read.iter().map(|(criterion, span)| (criterion.id.as_str(), *span));
+    graders::have_own_ids(ids, d).then(|| read.into_iter().map(|(criterion, _)| criterion).collect())
+}
+
+/// The text of an expectation, and its name with the place of the name.
+fn expectation(
+    node: &Node,
+    label: &str,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<(String, Option<(String, Span)>)> {
+    if node.as_mapping().is_none() {
+        return Some((fields::text(node, &format!("an element of {label}"), d)?, None));
+    }
+    let mut fields = Fields::new(node, SkillExpectation::TABLE, d)?;
+    let written: Option<SkillExpectation> = fields.parts(scope, d).into_value_of_rest();
+    let span = fields.written(fields.key("name")).map_or(node.span, |entry| entry.value.span);
+    fields.finish(d);
+    let written = written?;
+    Some((written.text, written.name.map(|name| (name, span))))
+}
+
+/// The expectations, else the description of a good answer; and whether the skill is used.
+fn graders_of(
+    written: &SkillEval,
+    criteria: Vec<Criterion>,
+    spans: &Spans,
+    skill: &str,
+    scope: Scope<'_>,
+) -> Vec<ParsedGrader> {
+    let grader = |name: &str, span: Option<Span>, config| {
+        let span = span.unwrap_or(spans.eval);
+        ParsedGrader::new(Grader::new(name, scope.files.location(span), config), span)
+    };
+    let mut graders = Vec::new();
+    if !criteria.is_empty() {
+        let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
+        graders.push(grader("expectations", spans.expectations, config));
+    } else if written.expected_output.is_some() {
+        let config = GraderConfig::LlmGrader(LlmGrader::default());
+        graders.push(grader("expected-output", spans.expected_output, config));
+    }
+    if let Some(should_trigger) = written.should_trigger {
+        let config = GraderConfig::SkillTrigger(SkillTrigger { skill: skill.to_owned(), should_trigger });
+        graders.push(grader("skill-trigger", spans.should_trigger, config));
+    }
+    graders
+}
+
+fn ungraded(eval: Span, is_empty_list: bool, d: &mut Diagnostics) {
+    let help = "add `expectations` or `expected_output`";
+    if is_empty_list {
+        d.report(Code::UngradedCase, eval, "nothing grades the case: it is skipped when it runs", help);
+    } else {
+        let message = "nothing to grade: the eval has no `expectations`, `expected_output` or `should_trigger`";
+        d.report(Code::NothingToGrade, eval, message, help);
+    }
+}
+
+/// The files of an eval, in the workspace under the path that is written.
+fn copies(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<WorkspaceCopy> {
+    let mut copies: Vec<WorkspaceCopy> = Vec::new();
+    for node in fields::list(&entry.value, "`files`", d).unwrap_or_default() {
+        let Some(found) = scope.find(node, "`files`", PathKind::Any, d) else { continue };
+        if found.path.is_dir() {
+            workspace::check_links(&found.path, node, scope, d);
+        }
+        let written = paths::normalize(found.reference.written.trim().as_ref());
+        // A path that leads out of a directory and back would do so in the workspace, too.
+        let to = match written.starts_with("..") {
+            true => scope.roots.in_suite(&found.path),
+            false => written.to_string_lossy().replace('\\', "/"),
+        };
+        copies.push(WorkspaceCopy { from: found.reference, to, without: Vec::new() });
+    }
+    copies
 }

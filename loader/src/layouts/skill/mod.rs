@@ -3,7 +3,6 @@
 mod arms;
 #[cfg(test)]
 mod arms_tests;
-mod eval;
 mod evals_file;
 mod skill_file;
 #[cfg(test)]
@@ -13,8 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) use evalsuite_discovery::is_skill as is_in;
 use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
-use evalsuite_schema::arm::WITHOUT_SKILL;
-use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WorkspaceCopy};
+use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WITHOUT_SKILL, WorkspaceCopy};
 
 use super::entry::Found;
 use super::{Outline, SuiteEntry, new_suite};
@@ -24,7 +22,7 @@ use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::read::node::Node;
 use crate::source::Span;
-use crate::suite::gates;
+use crate::suite::cross_check;
 
 /// The skill that a file belongs to.
 pub(super) fn with_file(path: &Path) -> Option<Found> {
@@ -60,7 +58,7 @@ fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     suite.canary = evals.canary;
     let skill = PathRef::found(".", scope.roots.compiled(root));
     suite.targets = arms::targets(&evals.arms, (&name, &skill), &evals.directories, scope, d);
-    suite.gates = evals.gates.map(|gates| gates::read(&gates, &suite.targets, d)).unwrap_or_default();
+    suite.gates = evals.gates.map(|gates| cross_check::read(&gates, &suite.targets, d)).unwrap_or_default();
     let copies = match evals.arms.is_empty() {
         true => target_skill::copies(
             &skill,
@@ -113,8 +111,8 @@ impl CaseFiles for SkillCases {
 
     fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
         let node = &self.nodes[index];
-        if read.takes(eval::id_of(node).as_deref(), "", scope.request) {
-            read.cases.extend(eval::read(node, self, scope, d).map(|checked| by_id(checked, "")));
+        if read.takes(evals_file::id_of(node).as_deref(), "", scope.request) {
+            read.cases.extend(evals_file::read_eval(node, self, scope, d).map(|checked| by_id(checked, "")));
         }
     }
 

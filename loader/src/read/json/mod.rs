@@ -3,7 +3,6 @@
 //! `serde_json`.
 
 mod reader;
-mod scalar;
 mod syntax_error;
 
 use self::reader::Reader;

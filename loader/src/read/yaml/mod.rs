@@ -4,17 +4,14 @@ mod anchors;
 mod escape;
 #[cfg(feature = "documents")]
 mod js_scalar;
-mod merge;
 mod other_notations;
 pub(super) mod scalar;
-mod strict;
 mod syntax_error;
-mod text_offset;
 mod tree;
 
 use granit_parser::{ErrorKind, Event, Parser, options};
 
-use self::text_offset::TextOffset;
+use self::syntax_error::TextOffset;
 use self::tree::{Tree, pos};
 use super::MAX_DEPTH;
 use crate::diagnostic::Diagnostics;

@@ -1,12 +1,11 @@
-//! What is wrong with a text that is not YAML, in words for people who do not know how a YAML parser works.
+//! What is wrong with a text that is not YAML, and where, in words for people who do not know how a YAML parser works.
 
 use granit_parser::{ErrorKind, ScanError};
 
 use super::escape;
-use super::text_offset::TextOffset;
 use super::tree::{Tree, offset};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{Position, Span};
+use crate::source::{FileId, Position, Span, position_after};
 
 const INDENTED_LESS: &str = "the line is indented less than what it belongs to";
 
@@ -293,4 +292,59 @@ fn bad_escape(place: TextOffset<'_>) -> Diagnostic {
         _ => "write `\\\\` for a backslash, or use single quotes",
     };
     error(place.span(length), format!("invalid escape `{sequence}`"), help)
+}
+
+/// A byte of a text.
+#[derive(Clone, Copy)]
+pub(super) struct TextOffset<'t> {
+    pub(super) file: FileId,
+    pub(super) text: &'t str,
+    /// Where it is.
+    pub(super) offset: usize,
+}
+
+impl<'t> TextOffset<'t> {
+    /// The end of the last line with content.
+    pub(super) fn at_end(file: FileId, text: &'t str) -> Self {
+        Self { file, text, offset: text.trim_end().len() }
+    }
+
+    pub(super) fn to(self, offset: usize) -> Self {
+        Self { offset, ..self }
+    }
+
+    pub(super) fn position(&self) -> Position {
+        position_after(&self.text[..self.offset], Position::START)
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.offset..]
+    }
+
+    /// The next character of the line.
+    pub(super) fn next(&self) -> Option<char> {
+        self.rest().chars().next().filter(|next| !matches!(next, '\n' | '\r'))
+    }
+
+    /// Up to white space or the end of the line.
+    pub(super) fn word(&self) -> &'t str {
+        self.rest().split([' ', '\t', '\n', '\r']).next().unwrap_or_default()
+    }
+
+    /// Start and end of its line, without the white space there.
+    pub(super) fn line(&self) -> (usize, usize) {
+        let start = self.text[..self.offset].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let line = self.text[start..].split(['\n', '\r']).next().unwrap_or_default();
+        (start, start + line.trim_end().len())
+    }
+
+    /// A stretch of the text, as many bytes long.
+    pub(super) fn span(&self, length: usize) -> Span {
+        Span::new(self.file, self.position(), self.to(self.offset + length).position())
+    }
+
+    /// The next character; nothing at the end of a line.
+    pub(super) fn character(&self) -> Span {
+        self.span(self.next().map_or(0, char::len_utf8))
+    }
 }

@@ -6,10 +6,10 @@ use granit_parser::{Event, Marker, ScalarStyle, Span as Marks, StructureStyle, T
 
 use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
-use super::{merge, other_notations, scalar, syntax_error};
+use super::{anchors, other_notations, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Foreign, Node};
-use crate::read::{self, MAX_DEPTH, MAX_NODES, keys};
+use crate::read::{self, MAX_DEPTH, MAX_NODES, node};
 use crate::source::{FileId, Position, Span, position_after};
 
 type Result<T = ()> = std::result::Result<T, Diagnostic>;
@@ -108,7 +108,7 @@ impl<'a, 't> Tree<'a, 't> {
                 let is_merge = !self.is_strict()
                     && style == ScalarStyle::Plain
                     && tag.is_none()
-                    && text == merge::KEY
+                    && text == anchors::KEY
                     && self.expects_key();
                 let node = self.scalar(text, style, tag.as_deref(), at)?;
                 self.place(node, anchor, is_merge)
@@ -292,9 +292,9 @@ impl<'a, 't> Tree<'a, 't> {
                 if let Some(last) = entries.last() {
                     end = after(&last.value.span, after(&last.key_span, end));
                 }
-                keys::drop_repeated(&mut entries, self.d);
+                node::drop_repeated(&mut entries, self.d);
                 if has_merge {
-                    entries = merge::apply(entries, self.d);
+                    entries = anchors::apply(entries, self.d);
                 }
                 Data::Mapping(entries)
             }

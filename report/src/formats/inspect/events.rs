@@ -6,8 +6,7 @@ use evalsuite_schema::json::{Value, json};
 use super::messages::{arguments, error};
 use super::scores::TRIAL;
 use crate::formats::markdown::fence;
-use crate::formats::steps::{Call, Step};
-use crate::formats::timeline::{Interval, Timeline, rfc3339};
+use crate::formats::steps::{Call, Interval, Step, Timeline, rfc3339};
 use crate::run_data::TrialFiles;
 
 pub(super) fn events(record: &TrialRecord, files: &TrialFiles, steps: &[Step<'_>], scores: &Value) -> Vec<Value> {

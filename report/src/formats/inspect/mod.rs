@@ -1,13 +1,11 @@
 //! Logs of Inspect, the evaluation framework of the UK AI Security Institute: its viewer, its command line and its data frames
 //! read them.
 
-mod archive;
 mod events;
 mod header;
 mod messages;
 mod sample;
 mod scores;
-mod usage;
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -152,7 +150,7 @@ impl InspectLog<'_> {
         let header = Header::new(self);
         match format {
             InspectFormat::Json => self.write_json(&header, out, &mut problems)?,
-            InspectFormat::Eval => archive::write(self, &header, out, &mut problems)?,
+            InspectFormat::Eval => header::write(self, &header, out, &mut problems)?,
         }
         Ok(problems)
     }

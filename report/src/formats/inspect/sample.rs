@@ -5,18 +5,17 @@ use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
 
 use super::events::events;
-use super::messages::{assistant, input_messages, messages};
+use super::messages::{TotalUsage, assistant, input_messages, messages, usage_json};
 use super::scores::scores;
-use super::usage::{TotalUsage, usage_json};
 use crate::formats::ids::{id, trial_path};
-use crate::formats::input;
+use crate::formats::steps;
 use crate::formats::steps::steps;
 use crate::run_data::{TrialData, TrialFiles};
 
 /// The sample of a trial; `model` is that of trials which report none.
 pub(super) fn sample(model: &str, case_id: &str, trial: &TrialData, files: &TrialFiles) -> Value {
     let record = &trial.record;
-    let asked = input::input_messages(files);
+    let asked = steps::input_messages(files);
     let steps = files.trajectory.as_ref().map(steps).unwrap_or_default();
     let scores = scores(record);
     let mut usage = TotalUsage::default();

@@ -1,7 +1,6 @@
-//! The evals of skills in the files of the guide of Agent Skills: `grading.json`, `timing.json` and `benchmark.json`.
+//! The evals of skills in the files of the guide of Agent Skills: `grading.json` and `timing.json` of each trial, and `benchmark.json` with
+//! the means of all trials by arm, and how they differ.
 
-mod benchmark;
-mod grading;
 #[cfg(test)]
 mod tests;
 
@@ -10,14 +9,13 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::file_replacement::error_at;
-use evalsuite_records::record::Status;
-use evalsuite_schema::arm::{REFERENCE_ARMS, WITH_SKILL};
-use evalsuite_schema::{Layout, Value};
-use serde::Serialize;
+use evalsuite_records::record::{GraderRecord, Status, TrialRecord, Verdict};
+use evalsuite_schema::{Layout, REFERENCE_ARMS, Value, WITH_SKILL};
+use evalsuite_statistics::{mean, standard_deviation};
+use serde::{Deserialize, Serialize};
 
-use self::benchmark::{ArmResults, benchmark};
-use self::grading::{Grading, Timing};
 use super::{Destination, Exported, Format, file};
+use crate::failure_text::expectation_text;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 
 pub(super) const FORMAT: Format = Format::of_files(
@@ -141,4 +139,166 @@ fn write(path: &Path, data: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *out, data)?;
         io::Write::write_all(out, b"\n")
     })
+}
+
+/// The values of the trials of an arm.
+#[derive(Debug, Default)]
+struct ArmResults {
+    pass_rates: Vec<f64>,
+    seconds: Vec<f64>,
+    tokens: Vec<f64>,
+}
+
+impl ArmResults {
+    /// Adds a trial. One that ended in an error has no pass rate.
+    fn add(&mut self, outcome: Status, grading: &Grading, timing: &Timing) {
+        let is_graded = matches!(outcome, Status::Passed | Status::Failed);
+        self.pass_rates.extend(is_graded.then_some(grading.summary.pass_rate));
+        self.seconds.extend(timing.total_duration_seconds);
+        self.tokens.extend(timing.total_tokens.map(|tokens| tokens as f64));
+    }
+}
+
+/// `benchmark.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Benchmark {
+    run_summary: RunSummary,
+}
+
+/// The arms by name, then the difference of the one with the skill to the one that it is compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct RunSummary {
+    #[serde(flatten)]
+    arms: BTreeMap<String, Arm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta: Option<Delta>,
+}
+
+/// The means of an arm. What no trial reported is left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Arm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_rate: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_seconds: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<Spread>,
+}
+
+/// A mean, and the standard deviation (n − 1); 0 for one value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Spread {
+    mean: f64,
+    stddev: f64,
+}
+
+/// Differences of the means.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Delta {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<f64>,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Self> {
+        let stddev = standard_deviation(values).unwrap_or_default();
+        (!values.is_empty()).then(|| Self { mean: mean(values), stddev })
+    }
+}
+
+fn benchmark(results: &BTreeMap<String, ArmResults>) -> Benchmark {
+    let arm = |(name, results): (&String, &ArmResults)| {
+        let ArmResults { pass_rates, seconds, tokens } = results;
+        let arm =
+            Arm { pass_rate: Spread::of(pass_rates), time_seconds: Spread::of(seconds), tokens: Spread::of(tokens) };
+        (name.clone(), arm)
+    };
+    let arms: BTreeMap<String, Arm> = results.iter().map(arm).collect();
+    let reference = REFERENCE_ARMS.into_iter().find_map(|name| arms.get(name));
+    let delta = arms.get(WITH_SKILL).zip(reference).map(|(with_skill, reference)| {
+        let difference = |of: fn(&Arm) -> Option<Spread>| Some(of(with_skill)?.mean - of(reference)?.mean);
+        Delta {
+            pass_rate: difference(|arm| arm.pass_rate),
+            time_seconds: difference(|arm| arm.time_seconds),
+            tokens: difference(|arm| arm.tokens),
+        }
+    });
+    Benchmark { run_summary: RunSummary { arms, delta } }
+}
+
+/// `grading.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Grading {
+    expectations: Vec<Expectation>,
+    summary: Summary,
+}
+
+/// What was expected, and whether it is true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Expectation {
+    text: String,
+    passed: bool,
+    evidence: String,
+}
+
+/// How many expectations are true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Summary {
+    passed: usize,
+    failed: usize,
+    total: usize,
+    /// 0 to 1; 0 without expectations.
+    pass_rate: f64,
+}
+
+/// `timing.json`, without what is not known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Timing {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    /// The same duration, as the scripts of the guide read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_duration_seconds: Option<f64>,
+}
+
+impl Grading {
+    fn of(trial: &TrialRecord) -> Self {
+        let of_turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
+        let expectations: Vec<Expectation> = trial.graders.iter().chain(of_turns).flat_map(expectations).collect();
+        let (total, passed) = (expectations.len(), expectations.iter().filter(|it| it.passed).count());
+        let pass_rate = passed as f64 / total.max(1) as f64;
+        Self { expectations, summary: Summary { passed, failed: total - passed, total, pass_rate } }
+    }
+}
+
+/// The assertions of a grader, else what it decided. What it did not decide is not true.
+fn expectations(grader: &GraderRecord) -> Vec<Expectation> {
+    let rationale = grader.rationale.clone().unwrap_or_default();
+    if grader.verdict.is_none() || grader.assertions.is_empty() {
+        let passed = grader.verdict == Some(Verdict::Pass);
+        return vec![Expectation { text: grader.name.clone(), passed, evidence: rationale }];
+    }
+    let assertions = grader.assertions.iter().map(|assertion| Expectation {
+        text: expectation_text(grader, assertion).to_owned(),
+        passed: assertion.passed,
+        evidence: assertion.evidence.clone().unwrap_or_else(|| rationale.clone()),
+    });
+    assertions.collect()
+}
+
+impl Timing {
+    fn of(trial: &TrialRecord) -> Self {
+        let duration_ms = trial.duration_ms;
+        Self {
+            total_tokens: trial.usage.map(|usage| usage.total()),
+            duration_ms,
+            total_duration_seconds: duration_ms.map(|milliseconds| milliseconds as f64 / 1e3),
+        }
+    }
 }

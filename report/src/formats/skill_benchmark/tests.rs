@@ -6,9 +6,7 @@ use evalsuite_records::record::{
 use evalsuite_records::run_directory::CaseDirectoryName;
 use serde::de::DeserializeOwned;
 
-use super::benchmark::Benchmark;
-use super::grading::{Grading, Timing};
-use super::*;
+use super::{Benchmark, Grading, Timing, *};
 
 fn trial(case: &CaseRecord, index: u32, holds: [bool; 2]) -> TrialData {
     let mut record = TrialRecord::of_case(case);

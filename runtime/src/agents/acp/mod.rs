@@ -5,17 +5,11 @@
 //! `examples/clients`, tests this client with an agent built with the official crate.
 
 pub(crate) mod agent_process;
-pub(crate) mod incoming;
-pub(crate) mod permissions;
-pub(crate) mod prompt_content;
 pub(crate) mod requests;
 pub(crate) mod session;
 pub(crate) mod session_files;
-pub(crate) mod stop_reason;
 pub(crate) mod transcript;
-pub(crate) mod turn_notes;
 pub(crate) mod turns;
-pub(crate) mod wire_log;
 
 pub(crate) use self::turns::AcpSession;
 

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use evalsuite_schema::json::json;
 use evalsuite_schema::{AcpTarget, Permissions, Value};
 
-use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output};
-use crate::agents::acp::incoming::{Incoming, RpcError, Unreadable};
+use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output, WireLog};
+use crate::agents::acp::requests::{Incoming, RpcError, Unreadable};
 use crate::agents::acp::session_files::SessionFiles;
 use crate::agents::acp::transcript::{Transcript, Update};
-use crate::agents::acp::turn_notes::TurnNotes;
-use crate::agents::acp::wire_log::WireLog;
+use crate::agents::acp::turns::TurnNotes;
 
 /// The version of the protocol.
 const VERSION: u64 = 1;

@@ -1,18 +1,21 @@
-//! Turns of an agent: one of a trial, or those of a conversation in one session.
+//! Turns of an agent, one of a trial or those of a conversation in one session: the prompt, how the turn ended, and what is wrong with its
+//! messages.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{Note, milliseconds};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use evalsuite_records::record::{Note, Usage, milliseconds};
 use evalsuite_schema::json::json;
+use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{AcpTarget, Value};
 
 use crate::agents::acp::agent_process::AgentProcess;
-use crate::agents::acp::prompt_content::AcpPrompt;
 use crate::agents::acp::session::{Session, Turn, Unanswered};
 use crate::agents::acp::session_files::SessionFiles;
-use crate::agents::acp::stop_reason::{Ending, usage};
 use crate::agents::command::command_call::{with_stderr_text, write_captured};
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::command_exchange::{CommandCall, CommandFailure};
@@ -20,6 +23,7 @@ use crate::agents::mcp::McpSession;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::process::{Captured, TERMINATION_GRACE};
+use crate::platform::untrusted::{read_to_limit, regular_file};
 
 /// Time for the answer to `session/cancel`.
 const CANCEL_GRACE: Duration = Duration::from_secs(2);
@@ -221,5 +225,223 @@ impl Session {
             }
         };
         AcpAnswer { result, recording, notes }
+    }
+}
+
+/// Bytes of the largest image or sound that is part of a prompt. A larger one is linked.
+const EMBEDDED: u64 = 8 << 20;
+
+/// What an agent is asked in a turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AcpPrompt {
+    pub(crate) text: String,
+    /// Files, in order.
+    pub(crate) files: Vec<PathBuf>,
+    /// Images, sounds and documents with their media types.
+    pub(crate) media: Vec<(PathBuf, String)>,
+}
+
+impl AcpPrompt {
+    /// Every file that the prompt names.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(self.media.iter().map(|(path, _)| path))
+    }
+
+    /// The blocks for an agent with these capabilities of prompts. Every agent reads texts and links.
+    pub(crate) fn blocks(&self, capabilities: &Value) -> Value {
+        let mut blocks = vec![json!({"type": "text", "text": self.text})];
+        blocks.extend(self.files.iter().map(|file| link(file, None)));
+        for (path, media_type) in &self.media {
+            let kind = media_type.split('/').next().unwrap_or_default();
+            let is_understood = matches!(kind, "image" | "audio") && capabilities[kind].as_bool() == Some(true);
+            let data = is_understood.then(|| read(path)).flatten();
+            blocks.push(match data {
+                Some(data) => json!({"type": kind, "mimeType": media_type, "data": data}),
+                None => link(path, Some(media_type)),
+            });
+        }
+        Value::Array(blocks)
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let bytes = read_to_limit(regular_file(path).ok()?, EMBEDDED).ok()?;
+    Some(STANDARD.encode(bytes))
+}
+
+fn link(path: &Path, media_type: Option<&str>) -> Value {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let mut link = json!({"type": "resource_link", "name": name.into_owned(), "uri": file_uri(path)});
+    if let Some(media_type) = media_type.or_else(|| of_extension(&extension)) {
+        link["mimeType"] = media_type.into();
+    }
+    link
+}
+
+/// The path as a URI.
+fn file_uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b':' => uri.push(byte.into()),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// The result of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The answer is graded.
+    Answered,
+    /// The agent refused. The answer is graded: a case may want that.
+    Refused,
+    /// There is no complete answer; the text says why.
+    Incomplete(String),
+}
+
+impl Ending {
+    /// Of the result of `session/prompt`.
+    pub(crate) fn of(result: &Value) -> Self {
+        let reason = match result.get("stopReason") {
+            Some(Value::String(reason)) => reason.as_str(),
+            other => {
+                let found = other.map_or_else(|| "nothing".to_owned(), Value::to_string);
+                return Self::Incomplete(format!("the agent ended its turn with the stop reason {found}, not a text"));
+            }
+        };
+        match reason {
+            "end_turn" => Self::Answered,
+            "refusal" => Self::Refused,
+            "max_tokens" => Self::cut_off(reason, "the model reached its limit of tokens"),
+            "max_turn_requests" => Self::cut_off(reason, "the agent reached its limit of model requests in a turn"),
+            "cancelled" => Self::cut_off(reason, "the agent cancelled its turn, which nothing asked for"),
+            other => Self::Incomplete(format!("the agent ended its turn with the unknown stop reason `{other}`")),
+        }
+    }
+
+    fn cut_off(reason: &str, why: &str) -> Self {
+        Self::Incomplete(format!("the agent was cut off: {why} (stop reason `{reason}`)"))
+    }
+}
+
+/// The tokens of a turn, if the result of `session/prompt` has them.
+pub(crate) fn usage(result: &Value) -> Option<Usage> {
+    let usage = result.get("usage")?;
+    let number = |key: &str| usage.get(key).and_then(Value::as_u64);
+    let (input, output) = (number("inputTokens")?, number("outputTokens")?);
+    let (cached, written) = (number("cachedReadTokens").unwrap_or(0), number("cachedWriteTokens").unwrap_or(0));
+    // Agents differ in whether input includes what was read from a cache; the total tells.
+    let separate = input.saturating_add(output).saturating_add(cached).saturating_add(written);
+    let is_included = number("totalTokens").is_some_and(|total| total < separate);
+    let input = if is_included { input.saturating_sub(cached) } else { input.saturating_add(written) };
+    Some(Usage::new(input, output).with_cached(cached).with_reasoning(number("thoughtTokens").unwrap_or(0)))
+}
+
+/// Notes of one turn, at most.
+const MOST_NOTES: usize = 20;
+
+/// Problems and notes of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct TurnNotes {
+    /// What the agent said in a way that cannot be read: the turn is an error.
+    problems: Vec<String>,
+    notes: Vec<Note>,
+    known: BTreeSet<(&'static str, String)>,
+    /// Lines that are not messages: the first, and how many.
+    text_lines: Option<(String, usize)>,
+}
+
+impl TurnNotes {
+    /// Adds what makes the turn an error.
+    pub(crate) fn problem(&mut self, problem: String) {
+        self.problems.push(problem);
+    }
+
+    /// Adds a note, once.
+    pub(crate) fn note(&mut self, code: &'static str, message: String) {
+        if self.notes.len() < MOST_NOTES && self.known.insert((code, message.clone())) {
+            self.notes.push(Note::new(code, message));
+        }
+    }
+
+    /// Adds a line that is not a message.
+    pub(crate) fn text_line(&mut self, line: String) {
+        self.text_lines.get_or_insert((line, 0)).1 += 1;
+    }
+
+    /// The problems as one text.
+    pub(crate) fn problems(&self) -> Option<String> {
+        let first = self.problems.first()?;
+        let more = match self.problems.len() {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        Some(format!("the agent broke the protocol: {first}{more}"))
+    }
+
+    /// The notes. Problems of a turn that fails for another reason are among them.
+    pub(crate) fn into_notes(mut self, with_problems: bool) -> Vec<Note> {
+        if let Some(problems) = self.problems().filter(|_| with_problems) {
+            self.notes.push(Note::new("protocol_broken", problems));
+        }
+        if let Some((first, count)) = self.text_lines {
+            let lines = if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
+            let message =
+                format!("the agent wrote {lines} to its standard output that are not messages; the first: {first}");
+            self.notes.push(Note::new("output_not_messages", message));
+        }
+        self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_image_is_data_for_agents_that_read_it_and_a_link_for_others() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a b.png");
+        std::fs::write(&path, "png").unwrap();
+        let prompt = AcpPrompt { text: "look".into(), files: Vec::new(), media: vec![(path, "image/png".into())] };
+        let image = &prompt.blocks(&json!({"image": true}))[1];
+        assert_eq!(image, &json!({"type": "image", "mimeType": "image/png", "data": "cG5n"}));
+        let link = &prompt.blocks(&json!({"image": false}))[1];
+        assert_eq!((&link["type"], &link["name"]), (&json!("resource_link"), &json!("a b.png")));
+        assert!(link["uri"].as_str().unwrap().ends_with("/a%20b.png"), "{link}");
+        assert_eq!(prompt.blocks(&Value::Null)[0], json!({"type": "text", "text": "look"}));
+    }
+
+    #[test]
+    fn only_an_agent_that_ended_its_turn_has_an_answer() {
+        let of = |reason: Value| Ending::of(&json!({"stopReason": reason}));
+        assert_eq!(of(json!("end_turn")), Ending::Answered);
+        assert_eq!(of(json!("refusal")), Ending::Refused);
+        for reason in
+            [json!("max_tokens"), json!("max_turn_requests"), json!("cancelled"), json!("new"), json!(1), json!(null)]
+        {
+            assert!(matches!(of(reason.clone()), Ending::Incomplete(_)), "{reason}");
+        }
+        assert!(matches!(Ending::of(&json!({})), Ending::Incomplete(_)));
+        assert!(matches!(Ending::of(&Value::Null), Ending::Incomplete(_)));
+    }
+
+    #[test]
+    fn cached_tokens_are_counted_once() {
+        let of = |total: u64| {
+            usage(
+                &json!({"usage": {"inputTokens": 100, "outputTokens": 10, "cachedReadTokens": 60, "totalTokens": total}}),
+            )
+        };
+        assert_eq!(of(170), Some(Usage::new(100, 10).with_cached(60)));
+        assert_eq!(of(110), Some(Usage::new(40, 10).with_cached(60)));
+        assert_eq!(usage(&json!({"usage": null})), None);
+        assert_eq!(usage(&json!({})), None);
     }
 }

@@ -2,14 +2,8 @@
 
 pub(crate) mod cli_agent;
 pub(crate) mod command_call;
-pub(crate) mod command_line;
 pub(crate) mod health_check;
-pub(crate) mod http_status;
-pub(crate) mod invalid_output;
-pub(crate) mod json_place;
 pub(crate) mod output_file;
-pub(crate) mod output_form;
-pub(crate) mod output_message;
 pub(crate) mod output_reply;
 pub(crate) mod resolved_command;
 pub(crate) mod targets_file;

@@ -1,10 +1,7 @@
 //! The MCP servers of a target in one trial: the agent gets commands of a proxy in their place, and what the proxies saw becomes a part of
 //! the transcript.
 
-mod merged_transcript;
 mod proxied_server;
-mod proxy_program;
-mod recorded_servers;
 mod session_end;
 mod traced_calls;
 
@@ -18,14 +15,12 @@ use evalsuite_schema::json::ToJson;
 use evalsuite_schema::{Mcp, Value};
 
 use self::traced_calls::{McpCall, TracedServer};
-use crate::model::captured_spans::ServerCalls;
 use crate::model::mcp_mode::McpMode;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
+use crate::model::recording::{Recording, ServerCalls};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
-use crate::record::mcp::session_file::{CONFIG, SESSION};
-use crate::record::mcp::{CLAIMS, McpRecording, McpSessionFile, RECORDING, TRACES};
+use crate::record::mcp::{CLAIMS, CONFIG, McpRecording, McpSessionFile, RECORDING, SESSION, TRACES};
 use crate::workspace::value_placeholders::Placeholders;
 
 use self::proxied_server::ProxiedServer;
@@ -73,7 +68,7 @@ impl McpSession {
         let servers = match mcp.record {
             false => mcp.servers.iter().map(ProxiedServer::direct).collect(),
             true => {
-                let program = proxy_program::proxy_program()
+                let program = proxied_server::proxy_program()
                     .map_err(|problem| Reason::new(Stage::Setup, ReasonCode::TargetUnusable, problem))?;
                 let behind = |server| ProxiedServer::behind(&program, &trial.directory, server);
                 mcp.servers.iter().map(behind).collect()
@@ -195,10 +190,10 @@ impl McpSession {
         };
         let Some(own) = own else {
             let captured = recording.captured.messages.get_or_insert_default();
-            captured.extend(merged_transcript::messages(calls));
+            captured.extend(traced_calls::messages(calls));
             return Vec::new();
         };
-        let unseen = merged_transcript::merge(own, calls, &names);
+        let unseen = traced_calls::merge(own, calls, &names);
         let note =
             |name| Note::new("mcp_call_not_seen", format!("the agent reports a call of `{name}`, which no server got"));
         unseen.into_iter().map(note).collect()

@@ -1,18 +1,19 @@
-//! The end of a session: its recording is written, a replay says what differed, and its files lose what is secret.
+//! The end of a session: its recording is written from the traces of its proxies, a replay says what differed, and its files lose what is
+//! secret.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::Note;
-use evalsuite_schema::Value;
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::{McpFaultKind, Value};
 
-use crate::agents::mcp::recorded_servers::recorded_servers;
-use crate::agents::mcp::traced_calls::TracedServer;
+use crate::agents::mcp::traced_calls::{TracedExchange, TracedServer};
 use crate::agents::mcp::{McpSession, TRACE_LIMIT};
 use crate::model::mcp_mode::McpMode;
 use crate::platform::redaction::Redactor;
-use crate::record::mcp::session_file::{CONFIG, SESSION};
-use crate::record::mcp::{CLAIMS, McpRecording, RECORDING, TRACES, TraceEvent, TraceLine};
+use crate::record::mcp::{
+    CLAIMS, CONFIG, McpRecording, RECORDING, RecordedServer, SESSION, TRACES, TraceEvent, TraceLine,
+};
 use crate::workspace::remove_directory;
 
 /// What became of the servers of a trial.
@@ -170,4 +171,20 @@ impl McpEnd {
     fn note(&mut self, code: &str, message: String) {
         self.notes.push(Note::new(code, message));
     }
+}
+
+/// What servers answered. Calls that a fault kept from their server are not in it.
+pub(super) fn recorded_servers(traces: &[(String, TracedServer)]) -> BTreeMap<String, RecordedServer> {
+    let mut servers: BTreeMap<String, RecordedServer> = BTreeMap::new();
+    for (_, traced) in traces {
+        let made = traced.exchanges.iter().filter(|exchange| reached_server(exchange));
+        let recorded = servers.entry(traced.server.clone()).or_default();
+        recorded.exchanges.extend(made.map(|exchange| exchange.recorded.clone()));
+    }
+    servers
+}
+
+fn reached_server(exchange: &TracedExchange) -> bool {
+    let fault = exchange.fault.as_ref().map(|fault| fault.fault);
+    !matches!(fault, Some(McpFaultKind::Timeout | McpFaultKind::Error))
 }

@@ -9,25 +9,19 @@
 //! running trial. If several trials run, it is in no transcript, and graders that need it are errors. A program that
 //! sets its own subscriber adds [`capture_layer`] to it.
 
-pub(crate) mod attribute_names;
 pub(crate) mod chat_span;
 #[cfg(test)]
 mod library_spans;
-pub(crate) mod message_parts;
-pub(crate) mod own_subscriber;
-pub(crate) mod program_subscriber;
-pub(crate) mod running_calls;
 #[cfg(test)]
 mod schedules;
-pub(crate) mod span_fields;
-pub(crate) mod span_layer;
 pub(crate) mod span_messages;
 pub(crate) mod span_store;
 pub(crate) mod span_transcript;
+pub(crate) mod subscriber;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread_scope;
 pub(crate) mod tracked_span;
 
-pub use crate::agents::spans::span_layer::{CaptureLayer, capture_layer};
 pub(crate) use crate::agents::spans::thread_scope::Trace;
+pub use crate::agents::spans::tracked_span::{CaptureLayer, capture_layer};

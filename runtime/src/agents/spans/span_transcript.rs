@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
-use crate::agents::spans::attribute_names::add_current_names;
+use crate::agents::spans::chat_span::add_current_names;
 use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text};
-use crate::agents::spans::message_parts::{result, tool_input};
+use crate::agents::spans::span_messages::{result, tool_input};
 use crate::agents::spans::span_store::Span;
-use crate::model::captured_spans::{Captured, MissingSpans};
 use crate::model::messages::content_text;
+use crate::model::recording::{Captured, MissingSpans};
 
 /// The transcript of all spans of a call.
 pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {

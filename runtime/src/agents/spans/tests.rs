@@ -7,8 +7,8 @@ use tracing::field::Empty;
 use tracing::{Instrument, Level, Span, info_span};
 
 use crate::agents::spans::Trace;
-use crate::model::captured_spans::Captured;
-use crate::platform::cancel::Cancel;
+use crate::model::recording::Captured;
+use crate::platform::isolated_call::Cancel;
 
 /// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {

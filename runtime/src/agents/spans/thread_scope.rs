@@ -1,22 +1,26 @@
-//! The trial that a thread works for, and the subscriber that sees its spans.
+//! The trial that a thread works for, the subscriber that sees its spans, and the calls of agents that run now, to one of which a span
+//! without ancestors belongs.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
+use tokio::task::{self, LocalSet};
 use tracing::Span;
 use tracing::dispatcher::{self, DefaultGuard};
 use tracing::span::EnteredSpan;
 use tracing::subscriber::NoSubscriber;
 
-use crate::agents::spans::own_subscriber::{OwnSubscriber, entered_position, is_held, is_own, own_subscriber};
-use crate::agents::spans::program_subscriber::{self, has_layer, hides_spans, program_subscriber, subscribers};
 use crate::agents::spans::span_store::{SeenSpans, Spans};
+use crate::agents::spans::span_transcript;
+use crate::agents::spans::subscriber::{
+    self, OwnSubscriber, entered_position, has_layer, hides_spans, is_held, is_own, own_subscriber, program_subscriber,
+    subscribers,
+};
 use crate::agents::spans::tracked_span::{OWN_TARGET, SpanPosition};
-use crate::agents::spans::{running_calls, span_transcript};
-use crate::model::captured_spans::{self, Captured, MissingSpans};
+use crate::model::recording::{self, Captured, MissingSpans};
 use crate::platform::async_runtime;
 
 thread_local! {
@@ -56,7 +60,7 @@ impl Trace {
         let spans = Arc::default();
         own_subscriber();
         async_runtime::on_thread_start(see_spans_of_thread);
-        running_calls::begin(&spans);
+        begin(&spans);
         Self {
             spans,
             case: case.into(),
@@ -100,7 +104,7 @@ impl Trace {
     /// Why the program could not set its subscriber, if that is what this panic of the agent says.
     pub(crate) fn panic_cause(panic: &str) -> Option<&'static str> {
         let is_set_twice = panic.contains("a global default trace dispatcher has already been set");
-        (is_set_twice && program_subscriber::is_ours()).then_some(
+        (is_set_twice && subscriber::is_ours()).then_some(
             "; an agent made spans before that on threads of its own, so evalsuite set a subscriber for all threads: \
              every agent of the program has to set the program's subscriber before its first span",
         )
@@ -114,7 +118,7 @@ impl Trace {
 
     /// The transcript of the spans so far; later spans are ignored.
     pub(crate) fn take(&self) -> Captured {
-        running_calls::end(&self.spans);
+        end(&self.spans);
         let SeenSpans { spans, unassigned, outside, others, .. } = self.spans.close();
         let names = |set: BTreeSet<&'static str>| set.into_iter().collect::<Vec<_>>();
         let mut captured = span_transcript::assemble(spans);
@@ -127,7 +131,7 @@ impl Trace {
         } else {
             captured.missing
         };
-        captured.seen = Some(captured_spans::seen(&names(others), subscribers() > self.subscribers));
+        captured.seen = Some(recording::seen(&names(others), subscribers() > self.subscribers));
         captured
     }
 }
@@ -148,7 +152,7 @@ pub(crate) fn see_this_thread() {
         scope.as_ref().is_none_or(|scope| scope.trace.is_on_our_threads || Handle::try_current().is_err())
     });
     if !(is_ours && is_known.unwrap_or(true)) {
-        program_subscriber::set_ours(own_subscriber());
+        subscriber::set_ours(own_subscriber());
     }
 }
 
@@ -174,7 +178,7 @@ pub(crate) fn show_trial_to_program() {
         Some(scope.trace.clone())
     });
     let Ok(Some(trace)) = trace else { return };
-    let span = program_subscriber::span_of_program(|| trace.span()).map(Span::entered);
+    let span = subscriber::span_of_program(|| trace.span()).map(Span::entered);
     SCOPE.with_borrow_mut(|scope| {
         if let Some(scope) = scope {
             scope.shown = span;
@@ -206,5 +210,66 @@ impl Drop for Leave {
             drop(span);
         }
         drop(OURS.take());
+    }
+}
+
+static CALLS: Mutex<Vec<RunningCall>> = Mutex::new(Vec::new());
+
+struct RunningCall {
+    spans: Arc<Spans>,
+    /// A task from before the call. Tokio numbers tasks in the order they are spawned, in all runtimes of a process; its
+    /// documentation does not promise it, so a test does.
+    before: task::Id,
+}
+
+fn calls() -> MutexGuard<'static, Vec<RunningCall>> {
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The id of a task that is spawned now.
+fn new_task() -> task::Id {
+    LocalSet::new().spawn_local(async {}).id()
+}
+
+pub(crate) fn begin(spans: &Arc<Spans>) {
+    calls().push(RunningCall { spans: Arc::clone(spans), before: new_task() });
+}
+
+pub(crate) fn end(spans: &Arc<Spans>) {
+    calls().retain(|call| !Arc::ptr_eq(&call.spans, spans));
+}
+
+/// The calls that may have made the current span. A task that is older than a call was not spawned by it.
+pub(crate) fn candidates(span: &'static str) -> Vec<Arc<Spans>> {
+    let task = task::try_id();
+    let is_possible = |call: &&RunningCall| task.is_none_or(|task| task > call.before);
+    let possible: Vec<_> = calls().iter().filter(is_possible).map(|call| Arc::clone(&call.spans)).collect();
+    if possible.is_empty() {
+        add_outside(span);
+    }
+    possible
+}
+
+/// A span of something from before the running calls, such as a task that an earlier trial left behind. It belongs to none of
+/// them, but they know of it.
+pub(crate) fn add_outside(span: &'static str) {
+    for call in calls().iter() {
+        call.spans.seen().outside.insert(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokio_numbers_tasks_in_the_order_they_are_spawned() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let mut ids = vec![new_task()];
+        for _ in 0..50 {
+            ids.push(runtime.spawn(async {}).id());
+            ids.push(std::thread::spawn(new_task).join().unwrap());
+        }
+        assert!(ids.is_sorted(), "{ids:?}");
     }
 }

@@ -1,14 +1,20 @@
-//! The compiled suite with reloaded data instead of compiled data.
+//! A suite that was loaded again, checked against the program as the macro checks it, and put in place of compiled data. Cases that are new
+//! or gone have no tests: only a build changes which tests a program has.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use evalsuite_loader::{LoadedCase, LoadedSuite};
-use evalsuite_schema::diagnostics::{Diagnostics, render};
-use evalsuite_schema::{Location, Value};
+use evalsuite_loader::{
+    Loaded, LoadedCase, LoadedPart, LoadedSuite, OtherCase, Part, Request, names, registered_graders,
+};
+use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity, render};
+use evalsuite_schema::{Location, Requires, Value};
 
-use crate::model::compiled_json::CompiledJson;
-use crate::model::suite::{EvalCase, EvalSuite};
-use crate::platform::digest::retain_entries;
+use super::ReloadError;
+use crate::model::evals::Evals;
+use crate::model::suite::{CompiledJson, EvalCase, EvalSuite, Origin};
+use crate::platform::digest::{file_key, retain_entries};
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
 
 /// The suite, whose cases keep their order: generated tests know them by it. A case that was not loaded is the compiled one.
 pub(super) fn merge(
@@ -108,4 +114,149 @@ pub(super) fn differ(built: &str, now: &str) -> bool {
         Some(case)
     };
     built != now && without_locations(built) != without_locations(now)
+}
+
+/// A suite without errors, or a part of it.
+pub(super) struct CheckedSuite {
+    pub(super) suite: LoadedSuite,
+    /// The warnings that the build did not have.
+    pub(super) new_warnings: Diagnostics,
+}
+
+/// A part of a suite without errors.
+pub(super) struct CheckedPart {
+    pub(super) checked: CheckedSuite,
+    pub(super) part: LoadedPart,
+}
+
+/// The suite as its files are now.
+pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, ReloadError> {
+    let loaded = evalsuite_loader::load(&request(evals.suite(), origin));
+    let unused = registered_graders::unused(&evals.registry().names(), &loaded.user_graders, origin.entry);
+    let unused = unused.into_iter().filter(|_| origin.lists_graders && loaded.suite.is_some());
+    check(&loaded, unused, evals, origin)
+}
+
+/// The part of the suite as its files are now.
+pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, ReloadError> {
+    let part = evalsuite_loader::load_part(&request(evals.suite(), origin), part);
+    let checked = check(&part.loaded, None, evals, origin)?;
+    Ok(CheckedPart { checked, part })
+}
+
+fn request(suite: &EvalSuite, origin: &Origin) -> Request {
+    let root = suite.package_root();
+    let mut request = Request::new(origin.entry, &root);
+    request.source_dir = origin.source_dir.map(|directory| root.join(directory));
+    request.targets = owned(origin.targets);
+    request.fixtures = origin.fixtures;
+    request.allow_docker = origin.allow_docker;
+    request
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn check(
+    loaded: &Loaded,
+    unused_graders: impl IntoIterator<Item = Diagnostic>,
+    evals: &Evals,
+    origin: &Origin,
+) -> Result<CheckedSuite, ReloadError> {
+    let mut diagnostics = loaded.diagnostics.clone();
+    if origin.lists_graders {
+        let registered = evals.registry().names();
+        diagnostics.append(registered_graders::unknown(&registered, &loaded.user_graders, &loaded.files));
+        let missing_features = loaded.suite.as_ref().into_iter().flat_map(missing_features);
+        missing_features.chain(unused_graders).for_each(|problem| diagnostics.push(problem));
+        diagnostics.sort();
+    }
+    diagnostics.retain(|found| found.severity() == Severity::Error || !origin.allow.contains(&found.code.name()));
+    let is_denied = origin.deny_warnings && !diagnostics.is_empty();
+    match &loaded.suite {
+        Some(suite) if !diagnostics.has_errors() && !is_denied => {
+            let mut suite = suite.clone();
+            suite.require(&Requires { env: owned(origin.require_env), commands: owned(origin.require_commands) });
+            diagnostics.retain(|found| is_new(found, evals.suite()));
+            Ok(CheckedSuite { suite, new_warnings: diagnostics })
+        }
+        _ => {
+            let denied = if diagnostics.has_errors() { "" } else { "; `deny_warnings` makes warnings errors" };
+            let report = render::report(&diagnostics, render::Style::Plain) + denied;
+            Err(ReloadError(format!("`{}` changed since the build\n\n{report}", origin.entry)))
+        }
+    }
+}
+
+/// The errors about graders of features that this program does not have.
+fn missing_features(suite: &LoadedSuite) -> impl Iterator<Item = Diagnostic> {
+    let json_schema =
+        (!cfg!(feature = "json-schema")).then(|| registered_graders::without_json_schema(&suite.json_schemas()));
+    let patterns = (!cfg!(feature = "patterns")).then(|| registered_graders::without_patterns(&suite.patterns()));
+    let unicode_patterns = (!cfg!(feature = "unicode-patterns"))
+        .then(|| registered_graders::without_unicode_patterns(&suite.unicode_patterns()));
+    let calibration = suite.calibration.as_ref().map(|calibration| &calibration.location);
+    let grader_tests = (!cfg!(feature = "grader-tests"))
+        .then(|| registered_graders::without_grader_tests(&suite.examples(), calibration));
+    let sealed = (!cfg!(feature = "sealed")).then(|| registered_graders::without_sealed(&suite.seals()));
+    [json_schema, patterns, unicode_patterns, grader_tests, sealed].into_iter().flatten().flatten()
+}
+
+/// Whether a warning was not shown when the suite was built.
+fn is_new(found: &Diagnostic, built: &EvalSuite) -> bool {
+    let text = render::short(found);
+    built.diagnostics.iter().all(|(_, known)| *known != text)
+}
+
+/// Most cases of each kind that are named.
+const SHOWN: usize = 10;
+
+/// A line each about new cases and about cases that are gone.
+fn lines(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase]) -> Vec<String> {
+    let of_loaded = |case: &evalsuite_loader::LoadedCase| {
+        case.folders.iter().chain([&case.function]).cloned().collect::<Vec<_>>().join("::")
+    };
+    let mut compiled: BTreeSet<String> = BTreeSet::new();
+    let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for case in built.cases {
+        let path = path_of(case.test_name, case.target);
+        by_source.entry(case.source).or_default().push(path.clone());
+        compiled.insert(path);
+    }
+    // What a file that was not read holds now is not known: its cases are not compared.
+    let of_other = |other: &OtherCase| match by_source.get(other.source.as_str()) {
+        Some(paths) if other.may_be_several => paths.clone(),
+        _ => vec![other.path.clone()],
+    };
+    let now: BTreeSet<String> = loaded.cases.iter().map(of_loaded).chain(others.iter().flat_map(of_other)).collect();
+    let line = |what: &str, paths: Vec<&String>| {
+        let shown: Vec<&str> = paths.iter().take(SHOWN).map(|path| path.as_str()).collect();
+        let rest = paths.len().checked_sub(SHOWN).filter(|rest| *rest > 0);
+        let rest = rest.map(|rest| format!(" and {rest} more")).unwrap_or_default();
+        (!paths.is_empty()).then(|| format!("{} of `{}`: {}{rest}", what, built.root, shown.join(", ")))
+    };
+    let new = line("NOT BUILT YET: new cases", now.difference(&compiled).collect());
+    let gone = line("STILL BUILT: cases that are gone", compiled.difference(&now).collect());
+    new.into_iter().chain(gone).collect()
+}
+
+/// The compiled cases without a test in a suite that was loaded as a whole.
+pub(super) fn gone(built: &EvalSuite, loaded: &LoadedSuite) -> Vec<&'static EvalCase> {
+    let tests: BTreeSet<String> = loaded.tests.iter().map(|test| test.path.join("::")).collect();
+    built.cases.iter().filter(|case| !tests.contains(case.test_name)).collect()
+}
+
+/// Path of a case below the module of its target.
+fn path_of(test_name: &str, target: Option<&str>) -> String {
+    let module = target.map(|target| format!("{}::", names::segment(target)));
+    module.and_then(|module| test_name.strip_prefix(&module)).unwrap_or(test_name).to_owned()
+}
+
+/// Says, once in a run, which cases need a build.
+pub(super) fn announce(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase], run: &RunDirectory) {
+    let lines = lines(built, loaded, others);
+    if !lines.is_empty() && run.mark(&format!("reload-{}", file_key(built.root))) {
+        lines.iter().for_each(|line| notice::say(line));
+    }
 }

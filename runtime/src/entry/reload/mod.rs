@@ -1,15 +1,13 @@
 //! `EVALSUITE_RELOAD`: suites and cases that changed since the build.
 
-mod checked_suite;
 mod merged_suite;
-mod new_tests;
 mod reloaded;
 
 pub(crate) use self::reloaded::with_new_cases;
-use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite};
-use crate::platform::text_error::text_error;
+use crate::platform::errors::text_error;
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
 

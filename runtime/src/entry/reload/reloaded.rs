@@ -9,8 +9,8 @@ use evalsuite_loader::{Part, SuiteFiles, suite_digest};
 use evalsuite_schema::diagnostics::render;
 use evalsuite_schema::digest::parse_hexadecimal;
 
-use super::checked_suite::{CheckedPart, CheckedSuite};
-use super::{ReloadError, checked_suite, is_gone, merged_suite, new_tests};
+use super::merged_suite::{CheckedPart, CheckedSuite};
+use super::{ReloadError, is_gone, merged_suite};
 use crate::entry::new_cases::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
@@ -70,11 +70,11 @@ pub(super) fn whole_suite(
     run: Option<&RunDirectory>,
 ) -> Result<(Evals, Vec<&'static EvalCase>), ReloadError> {
     let built = evals.suite();
-    let checked = checked_suite::whole(&evals, origin(built)?)?;
+    let checked = merged_suite::whole(&evals, origin(built)?)?;
     if let Some(run) = run {
-        new_tests::announce(built, &checked.suite, &[], run);
+        merged_suite::announce(built, &checked.suite, &[], run);
     }
-    let gone = new_tests::gone(built, &checked.suite);
+    let gone = merged_suite::gone(built, &checked.suite);
     let now = merged_suite::without(merged(&evals, &checked)?, &gone);
     Ok((bound(evals, now), gone))
 }
@@ -85,7 +85,7 @@ pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, Rel
     let origin = origin(built)?;
     let sources = new.iter().map(|case| case.source.clone()).filter(|source| !source.is_empty()).collect();
     let part = Part { sources, ids: new.iter().map(|case| case.id.clone()).collect() };
-    let mut found = checked_suite::part(&evals, origin, part)?;
+    let mut found = merged_suite::part(&evals, origin, part)?;
     let read = &found.checked.suite;
     let is_read = |case: &NewCase| read.tests.iter().any(|test| test.path.join("::") == case.path);
     let is_alone = new.iter().all(is_read) && read.cases.iter().all(|loaded| loaded.case.depends_on.is_empty());
@@ -93,7 +93,7 @@ pub(crate) fn with_new_cases(evals: Evals, new: &[NewCase]) -> Result<Evals, Rel
         found.checked.suite.suite.digest = suite_digest(&files(built, origin, &found));
         found.checked
     } else {
-        checked_suite::whole(&evals, origin)?
+        merged_suite::whole(&evals, origin)?
     };
     let now = merged_suite::with_new_cases(merged(&evals, &checked)?, &checked.suite).map_err(not_json)?;
     Ok(bound(evals, now))
@@ -126,10 +126,10 @@ fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Opt
     let progress = &mut all[index];
     progress.parts += 1;
     if progress.parts == PARTS + 1
-        && let Ok(checked) = checked_suite::whole(evals, origin)
+        && let Ok(checked) = merged_suite::whole(evals, origin)
     {
-        new_tests::announce(built, &checked.suite, &[], run);
-        let gone = new_tests::gone(built, &checked.suite).into();
+        merged_suite::announce(built, &checked.suite, &[], run);
+        let gone = merged_suite::gone(built, &checked.suite).into();
         progress.whole = Some(Whole { suite: merged(evals, &checked)?, gone });
     }
     Ok(progress.whole.clone())
@@ -164,14 +164,14 @@ fn part(
     let needs_all =
         !is_there(case.test_name) || concerns_others(built, &found) || drops_a_file(built, &wanted, origin, &found);
     if needs_all {
-        let checked = checked_suite::whole(evals, origin)?;
-        new_tests::announce(built, &checked.suite, &[], run);
-        if new_tests::gone(built, &checked.suite).iter().any(|gone| gone.test_name == case.test_name) {
+        let checked = merged_suite::whole(evals, origin)?;
+        merged_suite::announce(built, &checked.suite, &[], run);
+        if merged_suite::gone(built, &checked.suite).iter().any(|gone| gone.test_name == case.test_name) {
             return Err(ReloadError(is_gone(built, case)));
         }
         return merged(evals, &checked);
     }
-    new_tests::announce(built, &found.checked.suite, &found.part.others, run);
+    merged_suite::announce(built, &found.checked.suite, &found.part.others, run);
     found.checked.suite.suite.digest = suite_digest(&files(built, origin, &found));
     merged(evals, &found.checked)
 }
@@ -181,7 +181,7 @@ fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedP
     // A file that a pattern found may hold several cases.
     let ids = shared.iter().chain(&alone).map(|case| case.id.to_owned()).collect();
     let sources = alone.iter().map(|case| case.source.to_owned()).collect();
-    checked_suite::part(evals, origin, Part { sources, ids })
+    merged_suite::part(evals, origin, Part { sources, ids })
 }
 
 /// A compiled case that a loaded one depends on and that is not loaded.

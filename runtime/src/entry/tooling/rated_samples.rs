@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Suite};
 
-use crate::entry::calibration::measured_judges::report;
-use crate::entry::run_error::{RunError, RunErrorKind};
-use crate::entry::run_options::RunOptions;
+use crate::entry::calibration::report;
+use crate::entry::evals_run::{RunError, RunErrorKind, RunOptions};
 use crate::model::evals::Evals;
 use crate::model::loaded_suite::loaded_suite;
-use crate::run::calibration::CalibrationReport;
-use crate::run::calibration::measured_alone;
+use crate::run::calibration::{CalibrationReport, measured_alone};
 use crate::run::settings::Settings;
 
 /// Rated answers that were loaded from files, not compiled into a test program. They measure the judge that the environment

@@ -4,7 +4,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::ResultSource;
 
-use crate::grade::code_grader::crash_report::line_of_crash;
+use crate::grade::code_grader::result_object::line_of_crash;
 use crate::grade::code_grader::result_object::{self, VerdictRule};
 use crate::model::score::Score;
 use crate::platform::excerpt::{escaped, last_chars, middle_out, trim};

@@ -1,7 +1,6 @@
 //! A judge behind an OpenAI-compatible endpoint for chat completions.
 
 pub(crate) mod chat_completion;
-pub(crate) mod retry_after;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, reason = "a body of 16 MiB fits everywhere")]
 pub(crate) mod tests;
@@ -16,8 +15,7 @@ use ureq::http::{StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::judge::endpoint::chat_completion::Format;
-use crate::judge::judge_choice::NoJudge;
-use crate::judge::judge_options::{Endpoint, Secret};
+use crate::judge::judge_choice::{Endpoint, NoJudge, Secret};
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::excerpt::first_chars;
 use crate::platform::redaction::Redactor;
@@ -131,7 +129,7 @@ impl Service {
             post = post.header(header::AUTHORIZATION, format!("Bearer {key}"));
         }
         let mut response = post.send(body.to_string()).map_err(|error| self.failed(&error, limit))?;
-        let (status, retry_after) = (response.status(), retry_after::wait(response.headers(), SystemTime::now()));
+        let (status, retry_after) = (response.status(), chat_completion::wait(response.headers(), SystemTime::now()));
         let text = response
             .body_mut()
             .with_config()

@@ -3,7 +3,6 @@
 //! Hand-written for Unix: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
 //! On Windows, a job object does both.
 
-pub(crate) mod cargo_parent;
 pub(crate) mod echo;
 pub(crate) mod git_variables;
 mod group;

@@ -1,18 +1,22 @@
-//! Redaction of secrets in everything that is written or printed.
+//! Redaction of secrets in everything that is written or printed, also in panic messages of agents and graders.
 
-pub(crate) mod panic_messages;
 mod secret_forms;
+#[cfg(test)]
+mod tests;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::panic::{PanicHookInfo, set_hook, take_hook};
+use std::sync::{Arc, Once, PoisonError, RwLock};
+use std::{fmt, thread};
 
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::{set, sort_by};
 
 use self::secret_forms::{SearchedText, SecretForm, forms};
+use crate::platform::isolated_call::panic_message;
 use crate::platform::{environment, json};
 
 /// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.
@@ -66,7 +70,7 @@ impl Redactor {
     pub(crate) fn and_values(&self, values: impl IntoIterator<Item = String>) -> Self {
         let redactor = self.with_values(values);
         if let Some(secrets) = &redactor.0 {
-            panic_messages::hide_secrets();
+            hide_secrets();
             let mut all = ALL_SECRETS.write().unwrap_or_else(PoisonError::into_inner);
             *all = all.with_values(secrets.values.iter().cloned());
         }
@@ -197,5 +201,31 @@ impl Redactor {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// From now on, a panic whose message contains a secret is shown without it. Any other panic is shown as before.
+pub(crate) fn hide_secrets() {
+    static HOOK: Once = Once::new();
+    // A thread that panics cannot change the hook; the next case will.
+    if thread::panicking() {
+        return;
+    }
+    HOOK.call_once(|| {
+        let show = take_hook();
+        set_hook(Box::new(move |panic| {
+            let message = panic_message(panic.payload());
+            let shown = without_secrets(&message);
+            if shown == message { show(panic) } else { eprintln!("{}", without_message(panic, &shown)) }
+        }));
+    });
+}
+
+/// What the standard library shows of a panic, with another message.
+fn without_message(panic: &PanicHookInfo<'_>, message: &str) -> String {
+    let current = thread::current();
+    let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    let backtrace = Backtrace::capture();
+    let calls = match backtrace.status() {
+        BacktraceStatus::Captured => format!("\nstack backtrace:\n{backtrace}"),
+        _ => String::new(),
+    };
+    format!("\nthread '{}' panicked{place}:\n{message}{calls}", current.name().unwrap_or("<unnamed>"))
+}

@@ -4,7 +4,7 @@ use evalsuite_records::record::{SealRecord, SealState};
 use evalsuite_schema::{Network, SealMode, Sealing};
 
 use crate::platform::seal_terms::SealRefusal;
-use crate::platform::sealed::support::SealSupport;
+use crate::platform::sealed::enforcement::SealSupport;
 
 /// First versions of Landlock that cover something.
 const TRUNCATION: u32 = 3;

@@ -9,14 +9,9 @@ pub(crate) mod decision;
 pub(crate) mod named_files;
 
 mod enforcement;
-mod installations;
 mod opened_paths;
-mod own_directories;
-mod socket_filter;
-mod support;
 #[cfg(test)]
 mod tests;
-mod variables;
 
 use std::io;
 use std::path::PathBuf;
@@ -27,7 +22,7 @@ use evalsuite_records::record::SealRecord;
 
 use crate::platform::seal_terms::{SealRefusal, SealedFiles};
 use crate::platform::sealed::decision::SealRules;
-use crate::platform::sealed::own_directories::OwnDirectories;
+use crate::platform::sealed::opened_paths::OwnDirectories;
 
 /// How a sealed command starts.
 #[derive(Debug, Clone)]
@@ -61,7 +56,7 @@ impl SealedStart {
     pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         let not_sealed = |error: &dyn std::fmt::Display| io::Error::other(format!("it cannot be sealed: {error}"));
         self.directories.link(self.files.read.iter().chain(&self.files.write)).map_err(|error| not_sealed(&error))?;
-        variables::confine(command, &self.directories);
+        enforcement::confine(command, &self.directories);
         enforcement::spawn(command, self).map_err(|error| match error {
             enforcement::Failure::Seal(error) => not_sealed(&error),
             enforcement::Failure::Start(error) => error,

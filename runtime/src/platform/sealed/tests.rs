@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use super::SealedStart;
 use super::decision::{SealDecision, SealRules, decide};
-use super::own_directories::OwnDirectories;
-use super::support::SealSupport;
+use super::enforcement::SealSupport;
+use super::opened_paths::OwnDirectories;
 use crate::platform::seal_terms::SealedFiles;
 
 /// A directory with a suite, its records and a workspace in them.

@@ -1,25 +1,27 @@
-//! The format of cassettes.
+//! The format and the paths of cassettes.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use evalsuite_records::record::Usage;
-use evalsuite_records::user_file::replace_user_text;
+use evalsuite_records::file_replacement::replace_user_text;
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Usage};
 use evalsuite_schema::json::{Fields, FromJson, JsonWriter, Result as JsonResult, ToJson};
 use evalsuite_schema::{Message, Value};
 
-use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
+use crate::model::recording::{Captured, Recording};
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::{SuiteLocation, package_directory};
+use crate::platform::digest::file_key;
 use crate::platform::files::error_at;
 use crate::platform::json;
 use crate::platform::package_file::{LARGEST_CASSETTE, read_package_file};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 use crate::record::cassette::AgentInput;
-use crate::record::run_directory::layout::EVIDENCE;
+use crate::record::run_directory::layout::{EVIDENCE, trial_directory_name};
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -38,7 +40,7 @@ pub(crate) struct CassetteFile {
     pub(crate) seen: AgentInput,
     /// The agent's calls in order: one, or one per turn of a conversation.
     pub(crate) calls: Vec<AgentCall>,
-    /// Replies by [`request_key`](crate::record::cassette::recorded_replies::request_key) of the request.
+    /// Replies by [`request_key`](crate::record::cassette::request_key) of the request.
     #[json(default)]
     pub(crate) entries: BTreeMap<String, RequestReplies>,
 }
@@ -212,5 +214,39 @@ impl AgentCall {
     pub(crate) fn recording(&self) -> Recording {
         let Reported { messages, usage, log, complete, captured } = self.reported.clone();
         Recording { messages, outcome: Outcome { usage, ..Outcome::default() }, log, complete, captured }
+    }
+}
+
+/// The file of a trial's cassette.
+pub(crate) fn cassette_path(
+    suite: &EvalSuite,
+    case_key: &str,
+    index: u32,
+    cassettes: Option<&Path>,
+    location: &SuiteLocation,
+) -> Result<PathBuf, Reason> {
+    let file = Path::new(&file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0)));
+    Ok(cassette_directory(&package_directory(suite), cassettes, location)?.join(file))
+}
+
+/// The directory of all cassettes: the one that is named, else that of the package.
+pub(crate) fn cassette_directory(
+    package: &Path,
+    named: Option<&Path>,
+    location: &SuiteLocation,
+) -> Result<PathBuf, Reason> {
+    let invalid = |message: String| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message);
+    let root = match named {
+        Some(directory) => std::path::absolute(directory).map_err(|error| {
+            invalid(format!("EVALSUITE_CASSETTES is {}, which is not a valid path: {error}", directory.display()))
+        })?,
+        None => package.join(".evalsuite").join("cassettes"),
+    };
+    match location.rebuild_trigger_around(&root) {
+        Some(tracked) => Err(invalid(format!(
+            "the directory of cassettes {} is in {tracked}; set EVALSUITE_CASSETTES to another directory",
+            root.display()
+        ))),
+        None => Ok(root),
     }
 }

@@ -4,11 +4,8 @@
 //! Data without a field in ATIF (the form of content, the name of a speaker) is in `extra`, so that reading a document
 //! of evalsuite returns the original messages.
 
-pub(crate) mod content_parts;
 pub(crate) mod document;
-pub(crate) mod document_node;
 pub(crate) mod read_document;
-pub(crate) mod read_steps;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod write_document;

@@ -6,11 +6,11 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Role, ToolCall, Value, rfc3339};
 
 use crate::platform::redaction::Redactor;
-use crate::record::trajectory::content_parts::{FORMS, Form};
 use crate::record::trajectory::document::{
-    Agent, Call, DocumentExtra, Observation, Result, Source, Step, TrajectoryDocument, TrialResult,
+    self, Agent, Call, CallOutput, DocumentExtra, Observation, Source, Step, TrajectoryDocument, TrialResult,
 };
-use crate::record::trajectory::{VERSION, content_parts, extra};
+use crate::record::trajectory::document::{FORMS, Form};
+use crate::record::trajectory::{VERSION, extra};
 
 /// The transcript of a trial, its agent and its result.
 pub(crate) struct DocumentParts<'a> {
@@ -154,7 +154,7 @@ impl Steps<'_> {
         match &message.content {
             None => ("".into(), (!has_calls).then_some(Form::Absent)),
             Some(content) => {
-                let (value, form) = content_parts::write(content, self.redactor);
+                let (value, form) = document::write(content, self.redactor);
                 let looks_absent = has_calls && value.as_str() == Some("");
                 (value, form.or(looks_absent.then_some(Form::Empty)))
             }
@@ -180,7 +180,7 @@ impl Steps<'_> {
             }
             let result = call.output.as_ref().map(|output| {
                 let (content, form) = output_text(output, self.redactor);
-                Result { source_call_id: Some(id.clone()), content: Some(content), extra: form_extra(form) }
+                CallOutput { source_call_id: Some(id.clone()), content: Some(content), extra: form_extra(form) }
             });
             let step = &mut self.done[at];
             step.observation.get_or_insert_default().results.extend(result);
@@ -208,7 +208,7 @@ impl Steps<'_> {
             Some((step, id)) => (Some(step), Some(id)),
             None => (self.done.iter().rposition(|step| step.source == Source::Agent), None),
         };
-        let content = message.content.as_ref().map(|content| content_parts::write(content, self.redactor));
+        let content = message.content.as_ref().map(|content| document::write(content, self.redactor));
         let (content, form) = content.unzip();
         let mut extra = form_extra(form.flatten());
         extra.insert(extra::MESSAGE.to_owned(), true.into());
@@ -217,7 +217,7 @@ impl Steps<'_> {
         if let (None, Some(unknown)) = (&id, &message.tool_call_id) {
             extra.insert("tool_call_id".to_owned(), unknown.as_str().into());
         }
-        let result = Result { source_call_id: id, content, extra };
+        let result = CallOutput { source_call_id: id, content, extra };
         let step = match step {
             Some(step) => &mut self.done[step],
             None => self.push(Source::System, "".into()),
@@ -287,7 +287,7 @@ fn write_call(call: &ToolCall, id: String) -> Call {
 fn output_text(output: &Value, redactor: &Redactor) -> (Value, Option<Form>) {
     match output {
         Value::String(text) => (Value::String(text.clone()), None),
-        other => (Value::String(content_parts::as_text(other, redactor)), Some(Form::Json)),
+        other => (Value::String(document::as_text(other, redactor)), Some(Form::Json)),
     }
 }
 

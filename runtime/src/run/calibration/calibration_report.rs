@@ -6,7 +6,7 @@ use evalsuite_records::record::{CalibrationRecord, ReasonCode, SampleRecord};
 use evalsuite_schema::decimal::{at_least, shown_against};
 
 use crate::platform::excerpt::{escaped, first_chars};
-use crate::run::calibration::{agreement, calibration_record};
+use crate::run::calibration::calibration_record;
 
 /// Samples shown because of their difference.
 const SHOWN: usize = 5;
@@ -169,7 +169,9 @@ impl CalibrationReport {
     fn disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
         let differs = |sample: &&SampleRecord| {
-            sample.judge_score.is_some_and(|judge| !agreement::agree(sample.human_score, judge, record.tolerance))
+            sample
+                .judge_score
+                .is_some_and(|judge| !calibration_record::agree(sample.human_score, judge, record.tolerance))
         };
         let found = record.disagreements.iter();
         let worst = found.filter_map(|id| record.samples.iter().find(|sample| sample.id == *id)).filter(differs);

@@ -13,7 +13,7 @@ use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
-use crate::judge::judge_options::KEYS;
+use crate::judge::judge_choice::KEYS;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Evals;
@@ -33,9 +33,9 @@ use crate::record::run_record::SuiteOfRun;
 use crate::record::{embedded_files, run_record};
 use crate::run::calibration::calibration_record;
 use crate::run::calibration::calibration_report::CalibrationReport;
-use crate::run::case_error::CaseError;
-use crate::run::selection::requirements::{needs_judge, no_judge};
-use crate::run::selection::rerun;
+use crate::run::case_report::CaseError;
+use crate::run::selection;
+use crate::run::selection::{needs_judge, no_judge};
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -47,7 +47,7 @@ pub(crate) type Measured = Result<CalibrationReport, Reason>;
 
 /// The command that runs the generated test, which measures the judges of a suite.
 pub(crate) fn repeat(evals: &Evals) -> String {
-    rerun::command(evals.suite().package, &test_name(evals))
+    selection::command(evals.suite().package, &test_name(evals))
 }
 
 /// Measures the judges in a run of its own, unless the settings name a run.

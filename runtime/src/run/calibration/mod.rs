@@ -1,7 +1,6 @@
 //! The calibration of judges in a run: measures them, and excludes graders whose judges are below the suite's
 //! `minimum`.
 
-mod agreement;
 pub(crate) mod calibration_record;
 mod calibration_report;
 mod judge_bar;

@@ -1,6 +1,8 @@
-//! The record of a case: how its trials decided it.
+//! The record of a case: how its trials decided it. If a case runs again in the same run, its earlier records are kept until the new ones
+//! are complete, or its trials where another round is added to them.
 
-use std::io;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use evalsuite_records::record::{
     CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
@@ -10,17 +12,17 @@ use evalsuite_schema::sorting::set;
 
 use crate::grade::scoring::{decide_case, deciding};
 use crate::model::suite_location::program;
-use crate::platform::files::write_json;
+use crate::platform::files::{read_json, sorted_directories, write_json};
 use crate::platform::redaction::Redactor;
-use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
+use crate::record::run_directory::layout::{CASE_RECORD, EARLIER_CASES, TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{
     Summary, by_k, guaranteed_interval, largest_lower_end, pass_at_k, pass_hat_k, scores_to_reach, stability,
 };
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::selection::requirements;
-use crate::run::trials::counted_trials::{self, CaseTrials, TrialsEnd, results};
-use crate::run::{dependencies, limits};
+use crate::run::trials::counted_trials::{self, CaseTrials, EndedTrial, TrialsEnd, results};
+use crate::run::{dependencies, limits, selection};
+use crate::workspace::remove_directory;
 
 /// The record of a case whose trials ran: how they decide it, and what its baseline says.
 pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
@@ -76,7 +78,7 @@ fn needed_trials(trials: usize, threshold: f64) -> String {
 
 /// Completes the case's record and writes it.
 pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: CaseRecord) -> io::Result<CaseReport> {
-    requirements::refuse_skip(plan.settings, &mut record.outcome, &mut record.reason);
+    selection::refuse_skip(plan.settings, &mut record.outcome, &mut record.reason);
     limits::record_first_error(plan, record.outcome, record.reason.as_ref())?;
     add_statistics(plan, &trials.counted, &mut record);
     let record = plan.redactor.redacted(record)?;
@@ -148,4 +150,136 @@ fn failed_graders(trials: &[TrialRecord]) -> Vec<String> {
     let counts = |grader: &&GraderRecord| grader.weight > 0.0 && grader.advisory.is_none();
     let failed = graders.filter(counts).filter(|grader| grader.verdict == Some(Verdict::Fail));
     set(failed.map(|grader| grader.name.clone())).into_iter().collect()
+}
+
+/// The earlier records of a case. If its process dies, they stay.
+#[must_use = "the earlier records stay until they are removed"]
+pub(crate) struct EarlierRecords(PathBuf);
+
+/// Makes room for the records of a case: moves those of a case that ended to a directory next to all cases, and removes those of
+/// one whose process died.
+pub(crate) fn set_aside(directory: &Path) -> io::Result<EarlierRecords> {
+    let EarlierRecords(earlier) = EarlierRecords::of(directory);
+    let suite = directory.parent().and_then(Path::parent).unwrap_or(directory);
+    if directory.join(CASE_RECORD).is_file() {
+        remove_directory(&earlier)?;
+        loop {
+            match fs::create_dir(suite.join(EARLIER_CASES)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            match fs::rename(directory, &earlier) {
+                // Another test has removed the directory, because there were no records in it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => {}
+                moved => break moved?,
+            }
+        }
+    } else {
+        remove_directory(directory)?;
+    }
+    Ok(EarlierRecords(earlier))
+}
+
+impl EarlierRecords {
+    /// Those of a case, which need not exist. The records that the case has now stay where they are.
+    pub(crate) fn of(directory: &Path) -> Self {
+        let suite = directory.parent().and_then(Path::parent).unwrap_or(directory);
+        Self(suite.join(EARLIER_CASES).join(directory.file_name().unwrap_or_default()))
+    }
+
+    /// Removes them: the new ones are whole.
+    pub(crate) fn remove(self) -> io::Result<()> {
+        remove_directory(&self.0)?;
+        // Another test may have records in it.
+        let _ = self.0.parent().map(fs::remove_dir);
+        Ok(())
+    }
+}
+
+/// The trials that are kept, in order; `None` if the case starts from its first trial: it has no record, or one of another definition or
+/// of trials that cannot be read. Directories of other trials are removed: their process was killed.
+pub(crate) fn kept_trials(plan: &Plan<'_>) -> io::Result<Option<Vec<EndedTrial>>> {
+    if !plan.settings.add_trials {
+        return Ok(None);
+    }
+    // A damaged record is replaced, as without trials to add.
+    let Ok(Some(record)) = read_json::<CaseRecord>(&plan.directory.join(CASE_RECORD)) else { return Ok(None) };
+    if record.digests() != plan.identity.digests() || record.trials.is_empty() {
+        return Ok(None);
+    }
+    let Some(trials) = read_all(plan, &record.trials) else { return Ok(None) };
+    let Some(retried) = read_all(plan, &record.retried) else { return Ok(None) };
+    let is_next = |(index, trial): (usize, &TrialRecord)| {
+        usize::try_from(trial.trial) == Ok(index) && trial.outcome != Status::Skipped
+    };
+    if !trials.iter().enumerate().all(is_next) {
+        return Ok(None);
+    }
+    let names: Vec<String> =
+        trials.iter().chain(&retried).map(|trial| trial_directory_name(trial.trial, trial.attempt)).collect();
+    for directory in sorted_directories(&plan.directory)? {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("trial-") && !names.contains(&name) {
+            remove_directory(&directory)?;
+        }
+    }
+    let of = |record: TrialRecord| {
+        let is_before = |attempt: &&TrialRecord| attempt.trial == record.trial;
+        EndedTrial { retried: retried.iter().filter(is_before).cloned().collect(), record }
+    };
+    Ok(Some(trials.into_iter().map(of).collect()))
+}
+
+/// The records of trials; `None` if one is missing or damaged.
+fn read_all(plan: &Plan<'_>, summaries: &[TrialSummary]) -> Option<Vec<TrialRecord>> {
+    summaries.iter().map(|trial| read_json(&plan.directory.join(&trial.path)).ok().flatten()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_run_again_at_the_same_time_do_not_disturb_each_other() {
+        let root = tempfile::tempdir().unwrap();
+        let run_again = |case: PathBuf| {
+            for _ in 0..100 {
+                fs::create_dir_all(&case).unwrap();
+                fs::write(case.join(CASE_RECORD), "").unwrap();
+                set_aside(&case).and_then(EarlierRecords::remove).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let case = root.path().join(format!("cases/case-{number}"));
+                scope.spawn(|| run_again(case));
+            }
+        });
+    }
+
+    #[test]
+    fn records_stay_until_the_new_ones_are_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let case = root.path().join("cases/a-12345678");
+        let write = |file: &str, text: &str| {
+            let file = case.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let kept = || fs::read_to_string(root.path().join("earlier/a-12345678/case.json")).ok();
+        set_aside(&case).unwrap().remove().unwrap();
+        write("case.json", "first");
+        write("trial-000/result.json", "first");
+        // The process dies, twice.
+        for _ in 0..2 {
+            let _ = set_aside(&case).unwrap();
+            assert_eq!((case.exists(), kept().as_deref()), (false, Some("first")));
+            write("trial-000/started.json", "");
+        }
+        let earlier = set_aside(&case).unwrap();
+        write("case.json", "second");
+        earlier.remove().unwrap();
+        assert!(!root.path().join("earlier").exists());
+        assert_eq!((kept(), fs::read_to_string(case.join("case.json")).unwrap()), (None, "second".to_owned()));
+    }
 }

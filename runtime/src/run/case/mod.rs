@@ -1,8 +1,6 @@
 //! One case of a run: its dependencies, its trials, its record.
 
 pub(crate) mod case_record;
-pub(crate) mod earlier_records;
-pub(crate) mod kept_trials;
 #[cfg(feature = "tooling")]
 pub(crate) mod replaced_records;
 pub(crate) mod reuse;
@@ -15,18 +13,14 @@ use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::{self, SuiteOfRun};
-use crate::run::case::case_record::{decided, write_record};
-use crate::run::case::earlier_records::EarlierRecords;
-use crate::run::case::kept_trials::kept_trials;
-use crate::run::case_error::CaseError;
-use crate::run::case_report::CaseReport;
+use crate::run::case::case_record::{EarlierRecords, decided, kept_trials, write_record};
+use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::case_setup::CaseSetup;
-use crate::run::dependencies;
 use crate::run::plan::Plan;
-use crate::run::selection::requirements;
 use crate::run::settings::Settings;
 use crate::run::trials::counted_trials::CaseTrials;
 use crate::run::trials::run_trials;
+use crate::run::{dependencies, selection};
 
 /// Runs a case with all its trials and writes its records.
 pub(crate) fn run_case(
@@ -51,7 +45,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
     let kept = kept_trials(&plan).map_err(|error| plan.unwritable(error))?;
     let earlier = match kept {
         Some(_) => EarlierRecords::of(&plan.directory),
-        None => earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?,
+        None => case_record::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?,
     };
     let unmet = match reason_to_skip(&plan) {
         Some(reason) => Some((Status::Skipped, reason)),
@@ -100,5 +94,5 @@ fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
     }
     let is_recorded = || plan.recording(0).is_ok_and(|path| path.is_file());
     let (registry, mode) = (plan.evals.registry(), plan.settings.mode);
-    requirements::unmet(&plan.case, plan.suite, registry, &plan.judges(), mode, is_recorded)
+    selection::unmet(&plan.case, plan.suite, registry, &plan.judges(), mode, is_recorded)
 }

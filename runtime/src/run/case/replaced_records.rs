@@ -6,7 +6,7 @@ use std::path::Path;
 use evalsuite_records::file_replacement::sorted_entries;
 
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, EARLIER_CASES};
-use crate::run::case::earlier_records::EarlierRecords;
+use crate::run::case::case_record::EarlierRecords;
 
 /// Removes the earlier records of cases whose new ones are whole: their process was killed before it did so. `suite` is the
 /// directory of a suite in which no test is running.
@@ -25,7 +25,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::run::case::earlier_records::set_aside;
+    use crate::run::case::case_record::set_aside;
 
     #[test]
     fn earlier_records_are_removed_once_there_are_new_ones() {

@@ -19,14 +19,12 @@ use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory, read_to_limit};
 use crate::platform::url::without_credentials;
 use crate::platform::{environment, notice};
-use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
-use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
+use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun, keyed_digest};
 use crate::run::case_report::CaseReport;
-use crate::run::dependencies;
 use crate::run::plan::{Plan, regrade};
-use crate::run::selection::requirements;
-use crate::workspace::tree_walk::{is_ignored, walk};
+use crate::run::{dependencies, selection};
+use crate::workspace::snapshot::{is_ignored, walk};
 
 /// Largest file that is taken over, in bytes. No record is larger.
 const LARGEST_COPY: u64 = 64 << 20;
@@ -80,7 +78,7 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
         conditions.files = sha256(json!(files).to_string());
     }
     let mut variables = plan.variables.clone();
-    if requirements::asks_judge(&plan.case, plan.evals.registry()) {
+    if selection::asks_judge(&plan.case, plan.evals.registry()) {
         let judge = &plan.settings.judge;
         let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
         conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());

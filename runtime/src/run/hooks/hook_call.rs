@@ -1,4 +1,4 @@
-//! One call of a hook: its command with all values, its log and its record.
+//! One call of a hook: its command with all values, its log and its record; and hooks that a run still has to run, as its files have them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use std::{fmt, io};
 
 use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::{HookRecord, Reason, ReasonCode, SealRecord, Stage};
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, ToJson, Value, from_value};
+use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Command, Hook, Location, SealMode, Workspace};
 
-use crate::model::command_seal::{CommandSeal, SealDefaults};
+use crate::model::command::{CommandSeal, SealDefaults};
 use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
 use crate::platform::files::replace_file;
@@ -21,8 +22,7 @@ use crate::platform::redaction::{Redactor, without_secrets};
 use crate::platform::seal_terms::SealedFiles;
 use crate::platform::sealed::named_files;
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::run::hooks::hook_command::filled_command;
-use crate::run::hooks::hook_facts::HookFacts;
+use crate::run::hooks::hook_facts::{HookFacts, filled_command};
 
 /// Characters of a hook's output that its error shows.
 const OUTPUT_SHOWN: usize = 2_000;
@@ -202,6 +202,25 @@ impl HookCall {
         let name = log.file_name().unwrap_or_default().to_string_lossy();
         UntrustedDirectory::new(trial).join(log.parent().unwrap_or(log)).write(&name, text)
     }
+}
+
+/// Runs hooks after all tests, and adds how each of them ended. The hooks of targets run inside those of the suite. Those that cannot be read
+/// stay in the list.
+pub(crate) fn run_pending(ended: &mut Vec<Result<(), Reason>>, pending: &mut Vec<Value>, echo: Echo) {
+    let mut calls: Vec<HookCall> = Vec::new();
+    pending.retain(|hook| match from_value(hook.clone()) {
+        Ok(call) => {
+            calls.push(call);
+            false
+        }
+        Err(error) => {
+            let message = format!("a pending hook cannot be read: {error}");
+            ended.push(Err(Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, message)));
+            true
+        }
+    });
+    sort_by(&mut calls, |one, other| (one.scope != Scope::Target).cmp(&(other.scope != Scope::Target)));
+    ended.extend(calls.iter().map(|call| call.resolve_and_run(&Redactor::default(), echo).1));
 }
 
 #[cfg(all(test, unix))]

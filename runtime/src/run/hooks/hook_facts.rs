@@ -1,15 +1,19 @@
-//! The data of a hook: on standard input, in placeholders, in its environment.
+//! The data of a hook: on standard input, in its environment, and in placeholders `{{ name }}` of its command.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use evalsuite_schema::json::{FromJson, ToJson, Value, json};
-use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Argument, Case, Command, Content, Input, Message, Object, Part};
 
-use crate::model::command::{CommandEnvironment, of_workspace};
+use crate::model::command::{CommandEnvironment, of_workspace, shell};
 use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::echo::Echo;
+use crate::platform::shell_quoting::{is_quotable, quoted};
 use crate::run::trial_result::TrialResult;
 
 /// What a hook gets.
@@ -124,6 +128,36 @@ fn texts(message: &Message) -> Vec<String> {
     parts.iter().filter_map(text).collect()
 }
 
+/// The program to start, and its text, in which a shell gets quoted values; unknown placeholders stay. The error is why it cannot run.
+pub(crate) fn filled_command(command: &Command, facts: &HookFacts) -> Result<(process::Command, String), String> {
+    let fill = |text: &str, written: fn(String) -> String| {
+        Syntax::TemplateBesideVariables.fill(text, |name| facts.placeholder(name).map(written).map(Cow::Owned))
+    };
+    match command {
+        Command::Shell(line) => {
+            let is_unquotable = |name: &&str| facts.placeholder(name).is_some_and(|value| !is_quotable(&value));
+            if let Some(name) = Syntax::TemplateBesideVariables.names(line).find(is_unquotable) {
+                return Err(format!(
+                    "cannot run: the value of `{name}` has several lines, of which `cmd` reads only the first"
+                ));
+            }
+            let line = fill(line, |value| quoted(&value));
+            Ok((shell(&line), line))
+        }
+        Command::Argv(arguments) => {
+            let word = |argument: &Argument| match argument {
+                Argument::Text(text) => fill(text, |value| value),
+                Argument::Path(path) => facts.places().resolve(path).display().to_string(),
+            };
+            let words: Vec<String> = arguments.iter().map(word).collect();
+            let (program, arguments) = words.split_first().ok_or("has an empty command")?;
+            let mut command = process::Command::new(program);
+            command.args(arguments);
+            Ok((command, words.join(" ")))
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use evalsuite_records::record::Status;
@@ -183,5 +217,36 @@ pub(crate) mod tests {
         let parts = vec![Part::Text(" first ".into()), file, Part::Text("  ".into()), Part::Text("second".into())];
         let messages = vec![Message::text(Role::System, "be brief\n"), Message::new(Role::User, Content::Parts(parts))];
         assert_eq!(input_text(&Input::Messages(messages)), "be brief first second");
+    }
+
+    fn text(text: &str) -> Argument {
+        Argument::Text(text.to_owned())
+    }
+
+    #[test]
+    fn arguments_get_the_plain_values() {
+        let command = Command::Argv(vec![
+            text("echo"),
+            text("{{test_id}}/{{ target }}"),
+            text("{{case_metadata}}"),
+            text("{{unknown}} ${{ test_id }} {{{test_id}}} {{"),
+        ]);
+        let (_, shown) = filled_command(&command, &facts()).unwrap();
+        assert_eq!(shown, "echo case/codex {\"k\":1} {{unknown}} ${{ test_id }} {case} {{");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_gets_every_value_as_one_word() {
+        let line = Command::Shell("cd {{workspace_path}} && echo {{case_input}}".into());
+        let (_, line) = filled_command(&line, &facts()).unwrap();
+        assert_eq!(line, r"cd '/w' && echo 'it'\''s'");
+    }
+
+    #[test]
+    fn what_does_not_apply_is_empty() {
+        let facts = HookFacts { case: None, target: None, ..facts() };
+        let command = Command::Argv(vec![text("echo"), text("<{{case_dir}}{{target}}>")]);
+        assert_eq!(filled_command(&command, &facts).unwrap().1, "echo <>");
     }
 }

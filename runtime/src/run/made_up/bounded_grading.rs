@@ -4,9 +4,9 @@ use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
 use evalsuite_schema::grader::{Aggregator, AskedJudge, Composite};
 use evalsuite_schema::{Grader, GraderConfig};
 
-use crate::grade::grader_call::GraderCall;
 use crate::grade::grader_record::grader_record;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::user_grader::GraderCall;
 use crate::grade::{composite, grade_at};
 use crate::model::score::Score;
 

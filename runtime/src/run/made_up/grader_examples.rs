@@ -3,9 +3,10 @@
 use evalsuite_records::record::{GraderRecord, Verdict};
 use evalsuite_schema::{Example, Examples, Location, Value};
 
-use crate::run::case_error::CaseError;
-use crate::run::made_up::graders_with_paths::{graders_with_paths, user_graders_with_paths};
-use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading};
+use crate::run::case_report::CaseError;
+use crate::run::made_up::made_up_grading::{
+    Graders, JudgeReplies, MadeUpGrading, graders_with_paths, user_graders_with_paths,
+};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 
 /// An example that was graded.

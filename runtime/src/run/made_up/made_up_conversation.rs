@@ -9,10 +9,9 @@ use crate::model::messages::role_blocks;
 use crate::run::made_up::bounded_grading::Bounded;
 use crate::run::made_up::result_grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
-use crate::run::selection::case_graders::{case_graders, turn_folder, turn_graders};
-use crate::run::trial::conversation::conversation_so_far::ConversationSoFar;
+use crate::run::selection::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::conversation::user_role::describe_user;
-use crate::run::trial::conversation::{TurnScores, shown, turn_not_run};
+use crate::run::trial::conversation::{ConversationSoFar, TurnScores, shown, turn_not_run};
 
 /// Adds what a grader of a turn, or of a simulated user, sees of the case.
 pub(super) fn describe(case: &Case, grader: &Grader, turn: Option<&Turn>, facts: &mut Facts) {

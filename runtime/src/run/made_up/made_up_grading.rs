@@ -1,4 +1,4 @@
-//! The graders of one case, for any number of made-up results, and where the replies of their judges come from.
+//! The graders of one case with their paths, for any number of made-up results, and where the replies of their judges come from.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -12,17 +12,16 @@ use crate::model::command::CommandEnvironment;
 use crate::model::suite::EvalCase;
 use crate::platform::digest::file_key;
 use crate::record::cassette::{CassetteOptions, TrialCassette, cassette_path};
-use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::NotRun;
-use crate::run::made_up::made_up_suite::MadeUpSuite;
-use crate::run::made_up::made_up_workspace::needs_workspace;
+use crate::run::made_up::made_up_suite::{MadeUpSuite, needs_workspace};
 use crate::run::made_up::result_grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::plan::Plan;
-use crate::run::selection::case_graders::{case_graders, turn_folder};
+use crate::run::selection::{case_graders, turn_folder};
 use crate::run::trial::prepared::resolve_case;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
-use crate::workspace::workspace_diff::WorkspaceDiff;
+use crate::workspace::snapshot::WorkspaceDiff;
 
 /// Name of the directory with the recordings of examples, which no case has.
 const EXAMPLES: &str = "examples";
@@ -179,4 +178,40 @@ fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
     let options = plan.cassette_options(0, &files.trial, &files.workspace);
     Ok(TrialCassette::open(CassetteOptions { mode, path: Some(path), has_agent: false, ..options })?)
+}
+
+/// All graders of a case, those of its turns and the members of composites after them, with their paths and turns.
+pub(crate) fn graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {
+    let mut found = Vec::new();
+    case.graders.iter().for_each(|grader| add_with_members(grader.name.clone(), grader, None, &mut found));
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    for (index, turn) in (0_u32..).zip(turns) {
+        for grader in &turn.graders {
+            add_with_members(format!("{}/{}", turn_folder(index), grader.name), grader, Some(turn), &mut found);
+        }
+    }
+    found
+}
+
+/// The graders of the simulated user, with their paths. No result of an agent is graded by them.
+pub(crate) fn user_graders_with_paths(case: &Case) -> Vec<(String, &Grader, Option<&Turn>)> {
+    let mut found = Vec::new();
+    for grader in case.user().into_iter().flat_map(|user| &user.graders) {
+        add_with_members(format!("user/{}", grader.name), grader, None, &mut found);
+    }
+    found
+}
+
+fn add_with_members<'c>(
+    path: String,
+    grader: &'c Grader,
+    turn: Option<&'c Turn>,
+    found: &mut Vec<(String, &'c Grader, Option<&'c Turn>)>,
+) {
+    found.push((path.clone(), grader, turn));
+    if let GraderConfig::Composite(composite) = &grader.config {
+        for member in &composite.members {
+            add_with_members(format!("{path}/{}", member.name), member, turn, found);
+        }
+    }
 }

@@ -3,11 +3,9 @@
 
 pub(crate) mod bounded_grading;
 pub(crate) mod grader_examples;
-pub(crate) mod graders_with_paths;
 mod made_up_conversation;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;
-pub(crate) mod made_up_workspace;
 pub(crate) mod result_grading;
 #[cfg(test)]
 mod tests;

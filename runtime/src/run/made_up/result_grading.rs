@@ -14,7 +14,7 @@ use crate::platform::clock::timestamp;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
 use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
-use crate::run::selection::case_graders::case_graders;
+use crate::run::selection::case_graders;
 
 /// A result while it is graded.
 pub(super) struct ResultGrading<'g> {

@@ -1,13 +1,14 @@
-//! The data of a case that all its trials share.
+//! The data of a case that all its trials share, and the report of its steps to the listeners of the run and to the file of
+//! `EVALSUITE_PROGRESS`.
 
 mod new_plan;
-mod progress;
 pub(crate) mod regrade;
 
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use evalsuite_records::record::{CaseIdentity, CaseRecord, GraderRecord, Mode, Reason, TrialRecord};
@@ -15,20 +16,20 @@ use evalsuite_schema::{Case, Hooks, Suite};
 
 use crate::grade::scoring::{CaseStandard, TrialScore, score_trial};
 use crate::judge::judge_choice::JudgeChoice;
-use crate::model::command::CommandEnvironment;
-use crate::model::command_seal::SealDefaults;
-use crate::model::dependency::Dependencies;
+use crate::model::command::{CommandEnvironment, SealDefaults};
 use crate::model::evals::Evals;
+use crate::model::evidence::Dependencies;
+use crate::model::progress::{ProgressEvent, ProgressStep};
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::redaction::Redactor;
+use crate::platform::{json, notice};
 use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeholders, cassette_path};
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
-use crate::run::case_error::CaseError;
-use crate::run::case_report::CaseReport;
+use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::plan::regrade::EarlierTrials;
-use crate::run::selection::targets::ChosenAgent;
-use crate::run::selection::{requirements, rerun};
+use crate::run::selection;
+use crate::run::selection::ChosenAgent;
 use crate::run::settings::Settings;
 
 /// The data of a case that all its trials share.
@@ -108,7 +109,7 @@ impl Plan<'_> {
             Mode::Replay => true,
             Mode::Live => {
                 !self.settings.has_judge(self.evals.judges())
-                    && requirements::needs_judge(&self.case, self.evals.registry())
+                    && selection::needs_judge(&self.case, self.evals.registry())
                     && self.recording(0).is_ok_and(|path| path.is_file())
             }
             _ => false,
@@ -192,11 +193,65 @@ impl Plan<'_> {
 
     /// The command line that runs the case's test again.
     pub(crate) fn rerun(&self) -> String {
-        rerun::command(self.suite.package, &self.identity.test_name)
+        selection::command(self.suite.package, &self.identity.test_name)
     }
 
     /// Help for errors about a recording.
     pub(crate) fn how_to_record(&self) -> String {
         format!("to record it: `EVALSUITE_MODE=record {}`", self.rerun())
     }
+}
+
+impl Plan<'_> {
+    /// Reports a step of the case.
+    pub(crate) fn report_progress(&self, step: impl FnOnce() -> ProgressStep) {
+        let file = self.settings.progress_file.as_deref();
+        if self.settings.progress.is_empty() && file.is_none() {
+            return;
+        }
+        let event = ProgressEvent {
+            suite: self.suite.name.to_owned(),
+            package: self.suite.package.to_owned(),
+            module: self.suite.module_path.to_owned(),
+            test_name: self.identity.test_name.clone(),
+            case_id: self.entry.id.to_owned(),
+            target: self.identity.target.clone(),
+            trials: self.planned,
+            step: step(),
+        };
+        self.settings.progress.report(&event);
+        if let Some(file) = file
+            && let Err(error) = append(file, &event)
+        {
+            static REPORTED: Once = Once::new();
+            let path = file.display();
+            REPORTED.call_once(|| notice::say(&format!("EVALSUITE_PROGRESS: {path} cannot be written: {error}")));
+        }
+    }
+
+    /// Reports that a grader of a trial has ended.
+    pub(crate) fn report_grader(&self, trial: u32, grader: &GraderRecord) {
+        self.report_progress(|| ProgressStep::GraderFinished {
+            trial,
+            grader: self.redactor.apply(&grader.name).into_owned(),
+            verdict: grader.verdict,
+            value: grader.value,
+        });
+    }
+
+    /// Reports that the case has ended.
+    pub(crate) fn report_case_end(&self, record: &CaseRecord, cost_usd: Option<f64>) {
+        self.report_progress(|| ProgressStep::CaseFinished {
+            outcome: record.outcome,
+            score: record.score,
+            cost_usd,
+            reason: record.reason.as_ref().map(|reason| self.redactor.apply(&reason.message).into_owned()),
+        });
+    }
+}
+
+/// Appends a line in one write: lines of several processes do not mix.
+fn append(path: &Path, event: &ProgressEvent) -> io::Result<()> {
+    let line = json::compact(event, None)? + "\n";
+    File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }

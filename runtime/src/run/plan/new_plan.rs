@@ -10,7 +10,7 @@ use evalsuite_schema::{Case, CliTarget, Location, SealMode, Suite, Workspace};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::grade::scoring::{CaseStandard, case_rule};
-use crate::judge::judge_options::KEYS;
+use crate::judge::judge_choice::KEYS;
 use crate::model::evals::Evals;
 use crate::model::interpolation;
 use crate::model::suite::EvalCase;
@@ -20,10 +20,9 @@ use crate::platform::redaction::Redactor;
 use crate::record::cassette::AgentInput;
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
-use crate::run::case_error::{CaseError, decode_case, decode_suite};
+use crate::run::case_report::{CaseError, decode_case, decode_suite};
 use crate::run::plan::{Plan, regrade};
-use crate::run::selection::requirements::compares_with_baseline;
-use crate::run::selection::targets::{ChosenAgent, DEFAULT_TARGET, check_targets};
+use crate::run::selection::{ChosenAgent, DEFAULT_TARGET, check_targets, compares_with_baseline};
 use crate::run::settings::Settings;
 
 /// Limit of an agent call where none is set.

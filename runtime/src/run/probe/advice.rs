@@ -6,7 +6,7 @@ use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 use crate::grade::letter_case::folded;
 use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
-use crate::run::probe::expected_texts::of_grader;
+use crate::run::probe::reference::of_grader;
 
 /// Characters of a value in a sentence.
 const SHOWN: usize = 40;

@@ -1,12 +1,21 @@
-//! Findings: what the results of a probe say about a case and its graders.
+//! Findings: what the results of a probe, and trials of the last runs, say about a case and its graders, also those that nothing fails, or
+//! nothing passes.
 
-use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::path::Path;
+
+use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind, Status, TrialRecord};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
 use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Location};
 
+use crate::platform::files::read_json;
+use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
+use crate::record::run_directory::{OutputDirectory, StoredRun};
+use crate::run::plan::regrade::newest_of_case;
 use crate::run::probe::advice::{Passing, advice, shown};
+use crate::run::probe::case_probe::{GraderClass, class, graders_by_path, verdicts};
 use crate::run::probe::empty_probes::{prompt, turns};
-use crate::run::probe::probed_graders::{GraderClass, class, graders_by_path};
 
 /// Most broken references that a finding names.
 const SHOWN: usize = 3;
@@ -134,4 +143,169 @@ fn broken_references_pass(case: &Case, probed: &ProbedCase) -> Option<Diagnostic
     let help = format!("it passes although {}: compare more of the answer with the reference", details.join(", or "));
     let place = case.graders.first().map_or(&case.location, |grader| &grader.location);
     Some(Diagnostic::new(Code::BrokenReferencesPass, message).at(place.clone()).help(help))
+}
+
+/// Most cases whose recorded trials are asked about one grader.
+const MOST_CASES: usize = 50;
+
+/// Fewest recorded trials that say something about a grader that is code.
+const FEWEST_TRIALS: u32 = 5;
+
+/// A grader of a suite, which may be a grader of many cases.
+#[derive(Default)]
+struct SuiteGrader {
+    location: Location,
+    path: String,
+    /// Indexes of its cases.
+    cases: Vec<usize>,
+    results: VerdictCounts,
+    passes_reference: bool,
+    fails_reference: bool,
+    problem: Option<String>,
+}
+
+/// Adds the findings about graders to the first case of each. `recorded` has the verdicts of recorded trials of a case.
+pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(usize) -> RecordedVerdicts) {
+    let mut graders: BTreeMap<(Location, String), SuiteGrader> = BTreeMap::new();
+    for (index, case) in probed.iter().enumerate() {
+        for grader in case.graders.iter().filter(|grader| grader.is_judged) {
+            let known = graders.entry((grader.location.clone(), grader.path.clone())).or_default();
+            (known.location, known.path) = (grader.location.clone(), grader.path.clone());
+            known.cases.push(index);
+            known.results += VerdictCounts { passed: grader.passed, failed: grader.failed, ..VerdictCounts::default() };
+            known.passes_reference |= grader.reference == Some(true);
+            known.fails_reference |= grader.reference == Some(false);
+            known.problem = known.problem.take().or_else(|| grader.problem.clone());
+        }
+    }
+    let mut trials: BTreeMap<usize, RecordedVerdicts> = BTreeMap::new();
+    let mut reported: Vec<(usize, String)> = Vec::new();
+    for grader in graders.into_values() {
+        let Some(first) = grader.cases.first().copied() else { continue };
+        let is_vacuous = grader.results.failed == 0 && grader.results.passed > 0;
+        let is_impossible = grader.fails_reference && !grader.passes_reference;
+        if !is_vacuous && !is_impossible {
+            continue;
+        }
+        let is_known = grader.cases.iter().any(|case| is_at(&probed[*case], &grader.location));
+        let is_member =
+            reported.iter().any(|(case, around)| *case == first && grader.path.starts_with(&format!("{around}/")));
+        if is_known || is_member {
+            continue;
+        }
+        let mut in_trials = VerdictCounts::default();
+        for case in grader.cases.iter().take(MOST_CASES) {
+            in_trials +=
+                trials.entry(*case).or_insert_with(|| recorded(*case)).get(&grader.path).copied().unwrap_or_default();
+        }
+        let finding = if is_vacuous {
+            vacuous(cases[first], &grader, in_trials)
+        } else {
+            impossible(cases[first], &grader, in_trials)
+        };
+        if let Some(finding) = finding {
+            probed[first].findings.push(finding);
+            reported.push((first, grader.path));
+        }
+    }
+}
+
+/// Whether a finding of the case is about the grader already.
+fn is_at(case: &ProbedCase, location: &Location) -> bool {
+    let place = location.clone().into();
+    case.findings.iter().any(|finding| {
+        let is_whole_case = matches!(finding.code, Code::OnlyLimits | Code::NothingFails);
+        is_whole_case || finding.place.as_ref() == Some(&place) || finding.related.iter().any(|one| one.place == place)
+    })
+}
+
+fn is_opaque(case: &Case, path: &str) -> bool {
+    graders_by_path(case).get(path).is_some_and(|grader| class(grader) == GraderClass::Opaque)
+}
+
+fn vacuous(case: &Case, grader: &SuiteGrader, in_trials: VerdictCounts) -> Option<Diagnostic> {
+    // Code may look at what no made-up result has; trials of an agent have it. Code that forbids fails none of a good agent.
+    let is_undecided = in_trials.passed < FEWEST_TRIALS || in_trials.in_failed_trials == 0;
+    let is_opaque = is_opaque(case, &grader.path);
+    if in_trials.failed > 0 || is_opaque && is_undecided {
+        return None;
+    }
+    let (path, results) = (shown(&grader.path), grader.results.passed);
+    let mut message = format!("nothing fails {path}: it passes all {results} results of the probe");
+    if in_trials.passed > 0 {
+        message.push_str(&format!(" and {}", counted(in_trials.passed, "recorded trial")));
+    }
+    let passing = Passing { probes: &EmptyProbe::ALL, prompt: "" };
+    let help = graders_by_path(case).get(&grader.path).and_then(|grader| advice(grader, &passing));
+    let mut help = help.unwrap_or_else(|| "delete it, or compare more of the answer".to_owned());
+    if is_opaque {
+        help.push_str(", or add an example that it has to fail");
+    }
+    Some(Diagnostic::new(Code::VacuousGrader, message).at(grader.location.clone()).help(help))
+}
+
+fn impossible(case: &Case, grader: &SuiteGrader, in_trials: VerdictCounts) -> Option<Diagnostic> {
+    // A reference may lack what code demands; trials of an agent do not.
+    if in_trials.passed > 0 || is_opaque(case, &grader.path) && in_trials.failed == 0 {
+        return None;
+    }
+    let mut message = format!("nothing passes {}: it fails the reference", shown(&grader.path));
+    if in_trials.failed > 0 {
+        message.push_str(&format!(" and {}", counted(in_trials.failed, "recorded trial")));
+    }
+    let help = match &grader.problem {
+        Some(problem) => format!("{}: correct the grader or the reference", problem.lines().next().unwrap_or_default()),
+        None => "correct the grader or the reference".to_owned(),
+    };
+    Some(Diagnostic::new(Code::ImpossibleGrader, message).at(grader.location.clone()).help(help))
+}
+
+/// How many of the last runs are read.
+const LAST_RUNS: usize = 10;
+
+/// Numbers of verdicts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct VerdictCounts {
+    pub(super) passed: u32,
+    pub(super) failed: u32,
+    /// How many of those that passed are of a trial that failed.
+    pub(super) in_failed_trials: u32,
+}
+
+impl AddAssign for VerdictCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.in_failed_trials += other.in_failed_trials;
+    }
+}
+
+/// The verdicts of recorded trials of a case, by the paths of graders.
+pub(super) type RecordedVerdicts = BTreeMap<String, VerdictCounts>;
+
+/// The last runs of an output directory; none if it cannot be read, which its own commands report.
+pub(super) fn last_runs(output: &Path) -> Vec<StoredRun> {
+    let mut runs = OutputDirectory::new(output).runs_newest_first().unwrap_or_default();
+    runs.truncate(LAST_RUNS);
+    runs
+}
+
+/// The verdicts on trials of a case in these runs. A damaged record says nothing about a grader.
+pub(super) fn recorded_verdicts(runs: &[StoredRun], suite_key: &str, case_key: &str, test: &str) -> RecordedVerdicts {
+    let mut found = RecordedVerdicts::new();
+    let cases = runs
+        .iter()
+        .filter_map(|run| newest_of_case(&run.path().join(SUITES).join(suite_key).join(CASES), case_key, test));
+    for trial in cases.flat_map(|case| case.last_attempts.into_values()) {
+        let Ok(Some(record)) = read_json::<TrialRecord>(&trial.join(TRIAL_RECORD)) else { continue };
+        for verdict in verdicts(&record.graders, record.turns.as_deref()) {
+            let passes = verdict.passes;
+            *found.entry(verdict.path).or_default() += VerdictCounts {
+                passed: u32::from(passes),
+                failed: u32::from(!passes),
+                in_failed_trials: u32::from(passes && record.outcome == Status::Failed),
+            };
+        }
+    }
+    found
 }

@@ -4,16 +4,10 @@
 mod advice;
 mod case_probe;
 mod empty_probes;
-mod expected_texts;
 mod findings;
-mod grader_findings;
 mod mutants;
-mod pattern_sample;
-mod probed_graders;
-mod recorded_trials;
 mod reference;
-mod schema_sample;
+mod samples;
 pub(crate) mod suite_probe;
 #[cfg(test)]
 mod tests;
-mod tools;

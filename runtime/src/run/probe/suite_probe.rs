@@ -12,13 +12,12 @@ use evalsuite_schema::{Argument, Case, Command, Grader, GraderConfig};
 use crate::model::suite::EvalCase;
 use crate::platform::digest::{case_key, sha256};
 use crate::platform::map_on_threads::map_on_threads;
-use crate::run::case_error::{CaseError, decode_case, decode_suite};
+use crate::run::case_report::{CaseError, decode_case, decode_suite};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
-use crate::run::probe::case_probe::probe_case;
-use crate::run::probe::probed_graders::graders_by_path;
-use crate::run::probe::recorded_trials::{last_runs, recorded_verdicts};
-use crate::run::probe::tools::SuiteTools;
-use crate::run::probe::{findings, grader_findings};
+use crate::run::probe::case_probe::{graders_by_path, probe_case};
+use crate::run::probe::empty_probes::SuiteTools;
+use crate::run::probe::findings;
+use crate::run::probe::findings::{last_runs, recorded_verdicts};
 
 /// Version of the probes: results of another version are not used again.
 const VERSION: u32 = 2;
@@ -78,7 +77,7 @@ impl SuiteProbe<'_> {
             let key = case_key(suite.name, target, entry.id);
             recorded_verdicts(&runs, &suite.key(), &key, &suite.test_path(entry))
         };
-        grader_findings::add(&cases, &mut probed, &recorded);
+        findings::add(&cases, &mut probed, &recorded);
         let mut record = ProbeRecord::new();
         (record.suite, record.cases) = (suite.id(), probed);
         record.sum_up();

@@ -13,7 +13,7 @@ use crate::platform::notice;
 use crate::platform::process::echo::Echo;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
-use crate::run::case_error::{CaseError, decode_suite};
+use crate::run::case_report::{CaseError, decode_suite};
 use crate::run::session::{EndedSession, Session};
 use crate::run::settings::Settings;
 

@@ -1,23 +1,24 @@
-//! A trial whose results are captured: changes, answer and usage of the agent, for graders and the record.
+//! A trial whose results are captured: changes, answer, transcript and usage of the agent, for graders and the record.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_records::record::{ReasonCode, Stage};
+use evalsuite_records::record::{ReasonCode, Stage, Usage};
+use evalsuite_schema::{Content, Message, Role, Value};
 
-use crate::model::evidence::{Evidence, Facts};
-use crate::model::outcome::Outcome;
+use crate::model::evidence::{Evidence, Facts, UnknownWork};
+use crate::model::messages::{answer, content_text};
+use crate::model::outcome::{Outcome, is_amount};
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
 use crate::run::limits;
-use crate::run::selection::targets::ChosenAgent;
+use crate::run::selection::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::prepared::Prepared;
-use crate::run::trial::reported_transcript::{self, known_spending};
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, whole_millis};
-use crate::workspace::snapshot::Snapshot;
-use crate::workspace::workspace_diff::WorkspaceDiff;
+use crate::workspace::snapshot::{Snapshot, WorkspaceDiff};
 
 /// Bytes of an answer that a record holds.
 const ANSWER_LIMIT: usize = 64 * 1024;
@@ -63,7 +64,7 @@ pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Ca
     };
     prepared.write_evidence();
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
-    let is_reported = reported_transcript::is_reported(&outcome, &recording);
+    let is_reported = is_reported(&outcome, &recording);
     let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
     facts.tools = recording.captured.tools;
     let captured = complete(trial, facts);
@@ -84,7 +85,7 @@ pub(crate) fn complete(trial: &TrialAttempt<'_>, facts: Facts) -> Captured {
 /// The work of an agent that returned no outcome, or whose workspace cannot be read.
 pub(crate) fn interrupted(recording: Recording, duration_ms: f64) -> Captured {
     let (usage, cost_usd) = known_spending(&recording);
-    let (answer, transcript) = reported_transcript::assemble(&recording.outcome, &recording);
+    let (answer, transcript) = assemble(&recording.outcome, &recording);
     let Outcome { text, state, model, metadata, .. } = recording.outcome;
     // What the agent said last before it ended, whether it returned it or not.
     let has_answer = text.is_some() || !answer.is_empty();
@@ -157,15 +158,15 @@ pub(crate) fn evidence_facts(
 ) -> Facts {
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
-    let (answer, transcript) = reported_transcript::assemble(&outcome, recording);
+    let (answer, transcript) = assemble(&outcome, recording);
     let is_rust = matches!(plan.agent, ChosenAgent::Rust(_));
     Facts {
         tags: plan.tags(),
         trial: trial.index,
         answer,
-        unknown: reported_transcript::unknown_work(&outcome, recording, is_rust),
-        usage: reported_transcript::usage(&outcome, recording, transcript.as_deref()),
-        cost_usd: reported_transcript::cost(&outcome, recording, transcript.as_deref()),
+        unknown: unknown_work(&outcome, recording, is_rust),
+        usage: usage(&outcome, recording, transcript.as_deref()),
+        cost_usd: cost(&outcome, recording, transcript.as_deref()),
         transcript,
         duration_ms: outcome.duration_ms.unwrap_or_else(|| whole_millis(took) as f64),
         started_at,
@@ -178,5 +179,191 @@ pub(crate) fn evidence_facts(
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),
         ..Facts::of_case(case, &plan.identity.target)
+    }
+}
+
+/// Why the calls of an agent in Rust are not known.
+#[cfg(feature = "capture")]
+const NO_CALLS: &str = "the agent's calls are not known: it recorded none (`trial.tool_call`, `trial.recorder()`, or \
+                        `trial.transcript_complete` if there are none), and made no `tracing` spans of models or tools that could \
+                        be taken for them (`gen_ai.*`)";
+#[cfg(not(feature = "capture"))]
+const NO_CALLS: &str = "the agent's calls are not known: record each with `trial.tool_call` or `trial.recorder()`, or call \
+                        `trial.transcript_complete` if there are none; calls that are `tracing` spans (`gen_ai.*`) are seen with \
+                        `features = [\"capture\"]` of evalsuite";
+
+/// Why the calls of models are not known of an agent whose MCP servers show its calls of tools.
+const NO_MODEL_CALLS: &str = "the agent's calls of models are not known: it reports no messages, and its MCP servers only show its calls \
+                              of tools";
+
+/// The answer, and the messages if the agent reported them.
+pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
+    let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
+    let Some(mut transcript) = reported.map(<[Message]>::to_vec) else {
+        return (outcome.text.clone().unwrap_or_default(), None);
+    };
+    if let Some(text) = &outcome.text
+        && (transcript.is_empty() || answer(&transcript) != *text)
+    {
+        end_with(&mut transcript, text);
+    }
+    answer_calls(&mut transcript);
+    (answer(&transcript), Some(transcript))
+}
+
+/// The answer is the last message. A span without the content of the model's message may have reported this very message.
+fn end_with(transcript: &mut Vec<Message>, text: &str) {
+    let counted = transcript.iter().any(|message| message.llm_call_count.is_some());
+    match transcript.last_mut() {
+        Some(Message {
+            role: Role::Assistant, content: content @ None, tool_calls, llm_call_count: Some(_), ..
+        }) if tool_calls.is_empty() => {
+            *content = Some(Content::Text(text.to_owned()));
+        }
+        _ => {
+            // The agent made this text of the model's answers, without another call of the model.
+            let llm_call_count = counted.then_some(0);
+            let mut last = Message::text(Role::Assistant, text);
+            last.llm_call_count = llm_call_count;
+            transcript.push(last);
+        }
+    }
+}
+
+/// Tokens as the agent reported them: as a total, else message by message, else in its spans.
+pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<Usage> {
+    let add = |mut sum: Usage, usage| {
+        sum += usage;
+        sum
+    };
+    let summed = || transcript?.iter().filter_map(|message| message.usage).reduce(add);
+    outcome.usage.or_else(summed).or(recording.captured.usage)
+}
+
+/// Cost as the agent reported it: as a total, else message by message, else in its spans.
+pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<f64> {
+    let summed = || transcript?.iter().filter_map(|message| message.cost_usd).reduce(|sum, cost| sum + cost);
+    outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
+}
+
+/// Tokens and cost of a call that ended in an error, as far as they are known. A cost that is not a valid number is not.
+pub(crate) fn known_spending(recording: &Recording) -> (Option<Usage>, Option<f64>) {
+    let (outcome, transcript) = (&recording.outcome, recording.transcript());
+    let cost = cost(outcome, recording, transcript).filter(|cost| is_amount(*cost));
+    (usage(outcome, recording, transcript), cost.or(recording.captured.cost_usd))
+}
+
+/// Whether the agent reported its messages itself, so that its spans do not matter.
+pub(crate) fn is_reported(outcome: &Outcome, recording: &Recording) -> bool {
+    outcome.messages.is_some() || recording.has_messages()
+}
+
+/// What is not known of an agent's work. `is_rust`: its spans are looked for.
+pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
+    let captured = &recording.captured;
+    let missing = captured.missing.as_ref();
+    let reports_messages = is_reported(outcome, recording);
+    let has_spans = captured.messages.is_some();
+    let calls = missing.filter(|missing| !reports_messages && (!has_spans || missing.lacks_calls));
+    let nothing = is_rust && !reports_messages && !has_spans;
+    let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
+    let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
+    let why = calls.map(|missing| &missing.message).or(captured.seen.as_ref().filter(|_| nothing));
+    let servers = captured.servers.as_ref();
+    let unseen = servers.filter(|_| !reports_messages);
+    let calls = why.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}")));
+    UnknownWork {
+        calls: calls.or_else(|| servers?.missing.clone()),
+        model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
+        known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
+        spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
+    }
+}
+
+/// A message of a tool is the output of the call that it names.
+fn answer_calls(transcript: &mut [Message]) {
+    let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for at in 0..transcript.len() {
+        for (index, call) in transcript[at].tool_calls.iter().enumerate() {
+            if let Some(id) = &call.id {
+                calls.insert(id.clone(), (at, index));
+            }
+        }
+        let message = &transcript[at];
+        if message.role != Role::Tool {
+            continue;
+        }
+        let Some(&(called, index)) = message.tool_call_id.as_ref().and_then(|id| calls.get(id)) else { continue };
+        let output = match &message.content {
+            None => continue,
+            Some(Content::Data(value)) => value.clone(),
+            Some(content) => Value::String(content_text(content)),
+        };
+        transcript[called].tool_calls[index].output.get_or_insert(output);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::ToolCall;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_answer_reports_no_transcript() {
+        assert_eq!(assemble(&Outcome::from("x"), &Recording::default()), ("x".into(), None));
+        let complete = Recording { complete: true, ..Recording::default() };
+        let (answer, transcript) = assemble(&Outcome::from("x"), &complete);
+        assert_eq!((answer.as_str(), transcript.unwrap().len()), ("x", 1));
+    }
+
+    #[test]
+    fn a_returned_text_ends_a_recorded_transcript() {
+        let mut recording = Recording::default();
+        recording.tool_call(ToolCall::new("read"));
+        let (answer, transcript) = assemble(&Outcome::from("done"), &recording);
+        let transcript = transcript.unwrap();
+        assert_eq!((answer.as_str(), transcript.len()), ("done", 2));
+        assert_eq!(transcript[0].tool_calls.len(), 1);
+        recording.messages.push(Message::text(Role::Assistant, "done"));
+        assert_eq!(assemble(&Outcome::from("done"), &recording).1.unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_message_of_a_tool_is_the_output_of_its_call() {
+        let mut call = Message::empty(Role::Assistant);
+        call.tool_calls.push(ToolCall::new("read").with_id("a"));
+        let result = Message::tool_result("a", Content::Text("42".into()));
+        let outcome = Outcome::new().with_text("done").with_messages(vec![call, result]);
+        let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
+        assert_eq!(transcript[0].tool_calls[0].output, Some("42".into()));
+        assert_eq!(transcript.len(), 3);
+    }
+
+    #[test]
+    fn tokens_and_cost_of_messages_add_up_where_no_total_is_reported() {
+        let mut message = Message::text(Role::Assistant, "x");
+        (message.usage, message.cost_usd) = (Some(Usage::new(3, 1).with_cached(2)), Some(0.25));
+        let outcome = Outcome::new();
+        let transcript = [message.clone(), Message::text(Role::User, "y"), message];
+        let sum = usage(&outcome, &Recording::default(), Some(&transcript));
+        assert_eq!(sum, Some(Usage::new(6, 2).with_cached(4)));
+        assert_eq!(cost(&outcome, &Recording::default(), Some(&transcript)), Some(0.5));
+        let reported = Outcome::new().with_usage(Usage::new(1, 1)).with_cost_usd(1.0);
+        assert_eq!(usage(&reported, &Recording::default(), Some(&transcript)), Some(Usage::new(1, 1)));
+        assert_eq!(cost(&reported, &Recording::default(), Some(&transcript)), Some(1.0));
+        assert_eq!(
+            (usage(&outcome, &Recording::default(), None), cost(&outcome, &Recording::default(), None)),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn returned_messages_replace_recorded_ones() {
+        let mut recording = Recording::default();
+        recording.tool_call(ToolCall::new("read"));
+        let outcome = Outcome::new().with_messages(vec![Message::text(Role::Assistant, "other")]);
+        let (answer, transcript) = assemble(&outcome, &recording);
+        assert_eq!((answer.as_str(), transcript.unwrap().len()), ("other", 1));
     }
 }

@@ -10,7 +10,7 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
-use crate::run::selection::case_graders::case_graders;
+use crate::run::selection::case_graders;
 use crate::run::trial::captured::Captured;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};

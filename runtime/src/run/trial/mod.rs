@@ -1,7 +1,6 @@
 //! One trial as phases, one file each: it is prepared, its agent is called, its work is captured and graded, its record is written.
 
 pub(crate) mod called;
-pub(crate) mod called_command;
 pub(crate) mod canary;
 pub(crate) mod captured;
 pub(crate) mod conversation;
@@ -9,13 +8,10 @@ pub(crate) mod graded;
 #[cfg_attr(not(feature = "mcp"), path = "no_mcp_servers.rs")]
 pub(crate) mod mcp_servers;
 pub(crate) mod prepared;
-pub(crate) mod recorded_models;
-pub(crate) mod reported_transcript;
 pub(crate) mod size_limits;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;
-pub(crate) mod trial_seal;
 
 use std::io;
 
@@ -35,11 +31,11 @@ use crate::workspace::snapshot::Snapshot;
 /// Makes one attempt at a trial and writes its record.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, number: u32) -> io::Result<TrialRecord> {
     // Before the clock of the trial starts: it may have to wait for another one.
-    let calls = recorded_models::begin(plan, index);
+    let calls = trial_attempt::begin(plan, index);
     let trial = TrialAttempt::begin(plan, base, index, number)?;
     let run = |calls| {
         let mut graded = run_phases(&trial).unwrap_or_else(|end| Graded::ended(&trial, end));
-        if let Some(difference) = recorded_models::end(calls, &trial, graded.is_decided()) {
+        if let Some(difference) = trial_attempt::end(calls, &trial, graded.is_decided()) {
             graded.fail(&trial, difference);
         }
         graded

@@ -1,6 +1,5 @@
 //! The trials of a case, until the case is decided or a limit is reached.
 
-pub(crate) mod attempts;
 pub(crate) mod counted_trials;
 pub(crate) mod running_trials;
 

@@ -12,14 +12,15 @@ use std::time::{Duration, Instant};
 use evalsuite_records::record::{Mode, ModelCalls, TrialRecord};
 
 use crate::model::progress::ProgressStep;
-use crate::platform::jitter::with_jitter;
+use crate::platform::clock::with_jitter;
 use crate::record::coordination::{Ledger, Slot, Spend};
 use crate::run::case_setup::CaseSetup;
 use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
-use crate::run::trials::attempts::run_attempts;
-use crate::run::trials::counted_trials::{CaseTrials, CountedTrials, EndedTrial, StopRule, cost, mean_score, results};
+use crate::run::trials::counted_trials::{
+    CaseTrials, CountedTrials, EndedTrial, StopRule, cost, mean_score, results, run_attempts,
+};
 use crate::workspace::WorkspaceBase;
 
 /// Pause before a trial that is not the next one tries again to get a slot.

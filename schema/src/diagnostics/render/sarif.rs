@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::json::Json;
+use super::Json;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Position, SourceRange};
 
 /// GitHub refuses longer descriptions, in characters.

@@ -1,14 +1,14 @@
-//! Reading of data.
+//! Reading of data: the fields of an object, and the variants of an enum.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::path::PathBuf;
 
-use crate::diagnostics::{Diagnostic, Location};
-use serde::de::{Deserialize as _, Error as _};
+use serde::de::{Deserialize as _, Error as _, Unexpected};
 use serde_json::{Error, Result};
 
 use super::FromJson;
-use super::fields::{Fields, of_other_type};
+use crate::diagnostics::{Diagnostic, Location};
 use crate::json::{Object, Value, from_str};
 
 macro_rules! read_integers {
@@ -192,4 +192,246 @@ impl<K: FromJson + Ord, V: FromJson> FromJson for BTreeMap<K, V> {
         }
         Ok(map)
     }
+}
+
+/// The fields of an object. Others than those that are asked for are ignored.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Fields {
+    entries: Vec<(String, Value)>,
+    /// The place after the field that was found last, where the next one usually is.
+    next: usize,
+    /// The first error of the fields that were set.
+    error: Option<Error>,
+}
+
+impl Fields {
+    /// The fields of a value that has to be an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn of(value: Value, expected: &'static str) -> Result<Self> {
+        match value {
+            Value::Object(object) => match object.into_parts() {
+                (entries, None) => Ok(Self { entries, next: 0, error: None }),
+                (_, Some(key)) => Err(Error::custom(format_args!("duplicate field `{key}`"))),
+            },
+            other => Err(of_other_type(&other, expected)),
+        }
+    }
+
+    /// Takes the value of a field.
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        let (before, after) = self.entries.split_at(self.next.min(self.entries.len()));
+        let place = match after.iter().position(|(key, _)| key == name) {
+            Some(place) => before.len() + place,
+            None => before.iter().position(|(key, _)| key == name)?,
+        };
+        self.next = place + 1;
+        Some(mem::take(&mut self.entries[place].1))
+    }
+
+    /// A field.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of its type, or is absent and has to be there.
+    pub fn required<T: FromJson>(&mut self, name: &'static str) -> Result<T> {
+        match self.take(name) {
+            Some(value) => match T::from_json(value) {
+                Ok(value) => Ok(value),
+                Err(error) => Err(error_in_field(name, &error)),
+            },
+            None => match T::absent() {
+                Some(value) => Ok(value),
+                None => Err(Error::missing_field(name)),
+            },
+        }
+    }
+
+    /// A field with the default of its type.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of its type.
+    pub fn optional<T: FromJson + Default>(&mut self, name: &'static str) -> Result<T> {
+        self.or(name, T::default)
+    }
+
+    /// A field with a default.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of its type.
+    pub fn or<T: FromJson>(&mut self, name: &'static str, default: fn() -> T) -> Result<T> {
+        match self.take(name) {
+            Some(value) => match T::from_json(value) {
+                Ok(value) => Ok(value),
+                Err(error) => Err(error_in_field(name, &error)),
+            },
+            None => Ok(default()),
+        }
+    }
+
+    /// Sets a field. [`Self::end`] returns the first error.
+    pub fn set<T: FromJson>(&mut self, name: &'static str, field: &mut T) {
+        match self.take(name) {
+            Some(value) => self.keep(name, field, T::from_json(value)),
+            None => match T::absent() {
+                Some(value) => *field = value,
+                None => self.fail(Error::missing_field(name)),
+            },
+        }
+    }
+
+    /// Sets a field, to the default of its type if it is absent.
+    pub fn set_optional<T: FromJson + Default>(&mut self, name: &'static str, field: &mut T) {
+        self.set_or(name, field, T::default);
+    }
+
+    /// Sets a field, to a default if it is absent.
+    pub fn set_or<T: FromJson>(&mut self, name: &'static str, field: &mut T, default: fn() -> T) {
+        match self.take(name) {
+            Some(value) => self.keep(name, field, T::from_json(value)),
+            None => *field = default(),
+        }
+    }
+
+    /// Sets a field that a function reads.
+    pub fn set_read<T>(&mut self, name: &'static str, field: &mut T, read: fn(Value) -> Result<T>) {
+        match self.take(name) {
+            Some(value) => self.keep(name, field, read(value)),
+            None => self.fail(Error::missing_field(name)),
+        }
+    }
+
+    /// Sets a field unless it is absent.
+    pub fn replace<T: FromJson>(&mut self, name: &'static str, field: &mut T) {
+        if let Some(value) = self.take(name) {
+            self.keep(name, field, T::from_json(value));
+        }
+    }
+
+    fn keep<T>(&mut self, name: &'static str, field: &mut T, read: Result<T>) {
+        match read {
+            Ok(value) => *field = value,
+            Err(error) => self.fail(error_in_field(name, &error)),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Ends the reading of fields that were set.
+    ///
+    /// # Errors
+    ///
+    /// If a field was not of its type, or absent.
+    pub fn end(self) -> Result<()> {
+        match self.error {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// A field that a function reads.
+    ///
+    /// # Errors
+    ///
+    /// If it is absent, or the function cannot read it.
+    pub fn read<T>(&mut self, name: &'static str, read: fn(Value) -> Result<T>) -> Result<T> {
+        match self.take(name) {
+            Some(value) => read(value).map_err(|error| error_in_field(name, &error)),
+            None => Err(Error::missing_field(name)),
+        }
+    }
+}
+
+/// The name of a variant, and its data.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: String,
+    data: Option<Value>,
+}
+
+impl Variant {
+    /// The variant that a value names: a text, or an object with one key.
+    ///
+    /// # Errors
+    ///
+    /// If the value is neither.
+    pub fn of(value: Value) -> Result<Self> {
+        match value {
+            Value::String(name) => Ok(Self { name, data: None }),
+            Value::Object(object) if object.len() == 1 => {
+                let (name, data) = object.into_iter().next().unwrap_or_default();
+                Ok(Self { name, data: Some(data) })
+            }
+            Value::Object(_) => Err(Error::invalid_value(Unexpected::Map, &"map with a single key")),
+            other => Err(of_other_type(&other, "string or map")),
+        }
+    }
+
+    /// Checks that it has no data.
+    ///
+    /// # Errors
+    ///
+    /// If it has some.
+    pub fn unit(&self) -> Result<()> {
+        match &self.data {
+            None | Some(Value::Null) => Ok(()),
+            Some(other) => Err(of_other_type(other, "unit")),
+        }
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, or one of another type.
+    pub fn value<T: FromJson>(self) -> Result<T> {
+        match self.data {
+            Some(value) => T::from_json(value),
+            None => Err(Error::invalid_type(Unexpected::UnitVariant, &"newtype variant")),
+        }
+    }
+
+    /// Its fields.
+    ///
+    /// # Errors
+    ///
+    /// If it has none.
+    pub fn fields(self, expected: &'static str) -> Result<Fields> {
+        match self.data {
+            Some(value) => Fields::of(value, expected),
+            None => Err(Error::invalid_type(Unexpected::UnitVariant, &"struct variant")),
+        }
+    }
+
+    /// The error of a name that no variant has.
+    #[cold]
+    pub fn unknown(&self, names: &'static [&'static str]) -> Error {
+        Error::unknown_variant(&self.name, names)
+    }
+}
+
+/// Names the field in an error.
+#[cold]
+fn error_in_field(name: &'static str, error: &Error) -> Error {
+    let error = error.to_string();
+    // `a.b: problem`
+    match error.strip_prefix('`') {
+        Some(path) if path.contains("`: ") => Error::custom(format_args!("`{name}.{path}")),
+        _ => Error::custom(format_args!("`{name}`: {error}")),
+    }
+}
+
+#[cold]
+pub(super) fn of_other_type(value: &Value, expected: &str) -> Error {
+    Error::invalid_type(value.unexpected(), &expected)
 }

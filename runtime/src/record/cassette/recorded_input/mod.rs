@@ -23,7 +23,7 @@ use crate::platform::environment;
 use crate::platform::untrusted::EntryKind;
 use crate::record::cassette::named_files::{UNREADABLE, add_files_of_hooks, digest_of};
 use crate::workspace::diff::unified;
-use crate::workspace::tree_walk::walk;
+use crate::workspace::snapshot::walk;
 
 /// What a recording of this version knows of its input, and older ones do not. Version 1: hooks, values of variables, modes of files, and
 /// empty directories. Version 2: hooks of the target, and the files that commands of hooks name. Version 3: the seal of the command, and

@@ -15,8 +15,8 @@ use crate::model::evidence::{Evidence, WorkspaceChanges};
 use crate::model::loaded_suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
-use crate::run::probe::grader_findings;
-use crate::run::probe::recorded_trials::VerdictCounts;
+use crate::run::probe::findings;
+use crate::run::probe::findings::VerdictCounts;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::Settings;
 
@@ -67,7 +67,7 @@ fn findings(case: &Case, probed: &ProbedCase, trials: VerdictCounts) -> Vec<&'st
     let mut probed = [probed.clone()];
     let verdicts = || case.graders.iter().map(|grader| (grader.name.clone(), trials)).collect();
     let recorded = |_| verdicts();
-    grader_findings::add(&[case], &mut probed, &recorded);
+    findings::add(&[case], &mut probed, &recorded);
     codes(&probed[0])
 }
 

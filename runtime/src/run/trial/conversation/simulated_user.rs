@@ -8,10 +8,8 @@ use evalsuite_schema::{Conversation, Message, Object, Role, SimulatedUser};
 
 use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
-use crate::judge::judge_call::AskingGrader;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice};
-use crate::judge::judge_options::JudgeOptions;
-use crate::judge::repeated_calls::JudgeFailure;
+use crate::judge::judge_call::{AskingGrader, JudgeFailure};
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeOptions};
 use crate::judge::user_turn::{self, UserTurn, heard};
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::judge::Judges;

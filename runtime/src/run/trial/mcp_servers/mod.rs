@@ -11,8 +11,7 @@ use crate::model::mcp_mode::McpMode;
 use crate::platform::digest::case_key;
 use crate::platform::environment;
 use crate::record::cassette::{Placeholders, cassette_path};
-use crate::record::mcp::McpRecording;
-use crate::record::mcp::recording::MCP_FILE;
+use crate::record::mcp::{MCP_FILE, McpRecording};
 use crate::run::plan::Plan;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 

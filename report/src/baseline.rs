@@ -1,0 +1,193 @@
+//! Baselines: the accepted results of suites, as files under version control, in the shape of a run to compare runs with.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_records::baseline::{LARGEST_CHANCE, UnchangedSuite, counts};
+use evalsuite_records::file_replacement::error_at;
+use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
+use evalsuite_records::record::{
+    AcceptedAnswers, AnswerPair, Baseline, BaselineCase, BaselineError, CaseRecord, DecisionRecord, Expectation,
+    PassState, Status, TrialRecord, TrialSummary,
+};
+use evalsuite_records::run_directory::CaseDirectoryName;
+
+use crate::comparison::{ChangeKind, CompareOptions, Comparison, Standard, answer_pairs};
+use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
+
+/// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
+///
+/// # Errors
+///
+/// If the file cannot be read or is larger than 256 MiB, or is not a baseline; the error names the line.
+pub fn read_baseline(file: &Path) -> io::Result<Option<Baseline>> {
+    read(file, Baseline::parse)
+}
+
+/// Reads the accepted answers of a suite; `None` if there is no such file. [`evalsuite_records::baseline::accepted_answers_file`] says where it is.
+///
+/// # Errors
+///
+/// If the file cannot be read or is larger than 256 MiB, or has a line that is not an answer; the error names the line.
+pub fn read_accepted_answers(file: &Path) -> io::Result<Option<AcceptedAnswers>> {
+    read(file, AcceptedAnswers::parse)
+}
+
+fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
+    let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
+    let read = || {
+        let Some(bytes) = read_package_file_if_exists(file, LARGEST_BASELINE)? else { return Ok(None) };
+        let text = String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
+        parse(&text).map(Some).map_err(|error| invalid(error.to_string()))
+    };
+    read().map_err(|error| error_at(file, &error))
+}
+
+/// Four places: more would be noise in reviews.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+/// The accepted results as cases of a run without files.
+fn as_run(baselines: &[Baseline]) -> RunData {
+    let suite = |baseline: &Baseline| SuiteData {
+        name: baseline.header.suite.clone(),
+        cases: baseline.cases.iter().map(|case| self::case(&baseline.header.suite, case)).collect(),
+        ..SuiteData::default()
+    };
+    RunData { run_id: "the baseline".to_owned(), suites: baselines.iter().map(suite).collect(), ..RunData::default() }
+}
+
+/// The accepted results whose trials are known in the order in which they ran, as a run. Lines of older versions only have a mean, which cannot be
+/// compared trial by trial.
+pub fn trials_of_baselines(baselines: &[Baseline]) -> RunData {
+    let mut ordered = baselines.to_vec();
+    ordered.iter_mut().for_each(|baseline| baseline.cases.retain(|case| !case.outcomes.is_empty()));
+    as_run(&ordered)
+}
+
+/// The same, with a trial for each accepted answer to the input that the baseline has.
+fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
+    let mut run = as_run(baselines);
+    for suite in &mut run.suites {
+        let Some(answers) = answers.iter().find(|answers| answers.header.suite == suite.name) else { continue };
+        for case in &mut suite.cases {
+            let answer = answers.find(&case.record.case_id, &case.record.target);
+            let trial = answer.filter(|answer| answer.input == case.record.input_digest).map(|answer| {
+                let mut record = TrialRecord::default();
+                record.answer = Some(answer.answer.clone());
+                TrialData { directory: PathBuf::new(), record }
+            });
+            case.trials.extend(trial);
+        }
+    }
+    run
+}
+
+fn case(suite: &str, case: &BaselineCase) -> CaseData {
+    let mut record = CaseRecord::new();
+    record.suite = suite.to_owned();
+    record.case_id.clone_from(&case.case);
+    record.target.clone_from(&case.target);
+    record.input_digest.clone_from(&case.input);
+    record.grader_digest.clone_from(&case.graders);
+    record.outcome = if case.state() == PassState::Fails { Status::Failed } else { Status::Passed };
+    (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
+    record.stops_early = case.stops_early;
+    record.trials = trials(case);
+    let name = CaseDirectoryName::parse(&record.case_id);
+    CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new(), of_runs: Vec::new() }
+}
+
+/// The planned trials of a case. Older files have neither their order nor their scores, but how many passed and the mean.
+fn trials(case: &BaselineCase) -> Vec<TrialSummary> {
+    let passed = (0..case.trials).map(|index| if index < case.passed { 'P' } else { 'F' });
+    let outcomes = if case.outcomes.is_empty() { passed.collect() } else { case.outcomes.clone() };
+    let trial = |(index, outcome): (usize, char)| {
+        let mut trial = TrialSummary::default();
+        trial.outcome = if outcome == 'P' { Status::Passed } else { Status::Failed };
+        trial.score = case.scores.get(index).copied().or(case.score);
+        trial
+    };
+    outcomes.chars().enumerate().map(trial).collect()
+}
+
+/// What was accepted, as what a run is compared with: suites as their baselines tell, by their names.
+struct AcceptedResults(BTreeMap<String, UnchangedSuite>);
+
+impl Standard for AcceptedResults {
+    fn name<'a>(&'a self, _base: &'a RunData) -> &'a str {
+        DecisionRecord::BASELINE
+    }
+
+    fn has_thresholds(&self) -> bool {
+        false
+    }
+
+    /// Baselines have rounded scores, which are compared with rounded ones.
+    fn score(&self, score: f64) -> f64 {
+        rounded(score)
+    }
+
+    fn change(&self, cases: [&CaseRecord; 2], scores_differ: bool) -> Option<ChangeKind> {
+        let [base, run] = cases.map(|record| PassState::of(record.passed, record.completed));
+        match base {
+            PassState::Flaky => (run != PassState::Passes).then_some(ChangeKind::Quarantined),
+            _ => (scores_differ || base != run).then_some(ChangeKind::Changed),
+        }
+    }
+
+    /// Cases are judged as their tests are.
+    fn has_tested_cases(&self) -> bool {
+        true
+    }
+
+    fn chance_of_tests(&self, suite: &str) -> f64 {
+        if self.0.contains_key(suite) { LARGEST_CHANCE } else { 0.0 }
+    }
+
+    /// By the trials of all accepted runs.
+    fn worse(&self, suite: &str, [base, run]: [&CaseRecord; 2]) -> Option<f64> {
+        let accepted = self.0.get(suite)?;
+        let [before, now] = [base, run].map(counts);
+        let says = || run.baseline.map(|result| result.expectation) == Some(Expectation::Regression);
+        let is_worse = before.0 > 0 && (accepted.is_worse(before, now) || says());
+        is_worse.then(|| accepted.chance(before, now))
+    }
+}
+
+impl Comparison {
+    /// Compares a run with the baselines of its suites.
+    ///
+    /// A case that came out otherwise than in the baseline may have been repeated
+    /// ([`CaseRecord::confirming`](evalsuite_records::record::CaseRecord::confirming)), which counts. A case whose test says that it
+    /// passes no more has regressed here, too.
+    pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
+        let suite = |baseline: &Baseline| (baseline.header.suite.clone(), UnchangedSuite::new(&baseline.cases));
+        let accepted = AcceptedResults(baselines.iter().map(suite).collect());
+        Self::with(&as_run(baselines), &accepted, run, options)
+    }
+}
+
+/// [`answer_pairs`] with the accepted answers in place of those of another run. A case that failed when its result was accepted has no answer
+/// and is left out.
+pub fn answer_pairs_with_accepted(
+    baselines: &[Baseline],
+    answers: &[AcceptedAnswers],
+    run: &RunData,
+    criteria: Option<&str>,
+    options: &CompareOptions,
+) -> Vec<AnswerPair> {
+    let mut base = as_run_with_answers(baselines, answers);
+    for suite in &mut base.suites {
+        suite.cases.retain(|case| case.record.passed > 0);
+    }
+    let mut pairs = answer_pairs(&base, run, criteria, options);
+    for pair in &mut pairs {
+        let why =
+            "no accepted answer to this input; `cargo evalsuite accept --answers` takes one from a trial that passes";
+        pair.why_no_base = Some(why.to_owned());
+    }
+    pairs
+}

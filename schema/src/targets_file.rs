@@ -1,0 +1,298 @@
+//! The targets file: agents and judges that are commands.
+//!
+//! Agents of a targets file that speak the Agent Client Protocol.
+
+use evalsuite_derive::{Keys, Words, skip_empty};
+
+use crate::json::{FromJson, ToJson};
+use crate::{Location, Mcp, PathRef, Sealing, is_default};
+
+/// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
+#[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
+pub struct TargetsFile {
+    /// Agents, and commands that are judges.
+    #[key(List(&OneOf(&[Object(CliTarget::TABLE), Object(AcpTarget::TABLE)])), "[{name: default, provider: cli, command: \"my-agent {PROMPT_FILE}\"}]")]
+    #[key(required, by_hand, codes(TargetsFile))]
+    pub targets: Vec<TargetEntry>,
+}
+
+/// One entry of a targets file.
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[keys(id = "target", what = "a target", by_hand)]
+#[also(grader_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
+#[also(judge_target: Any, "gpt", "The judge.", no_effect = "delete it", by_hand)]
+#[also(workers: Any, "4", "How many trials run at the same time.", no_effect = "delete it", by_hand)]
+#[also(max_retries: Any, "2", "How often a call is repeated.", no_effect = "delete it", by_hand)]
+#[also(fallback_targets: Any, "[gpt]", "Targets that are used after a failure.", no_effect = "delete it", by_hand)]
+#[also(subagent_mode_allowed: Any, "true", "Whether the target may be a subagent.", no_effect = "delete it", by_hand)]
+pub struct TargetEntry {
+    /// Name of the target.
+    #[key(Text, "default", required, codes(TargetsFile))]
+    pub name: String,
+    /// Where the entry is.
+    pub location: Location,
+    /// `cli`: a command. `acp`: an agent that speaks the Agent Client Protocol. Other providers need an agent in Rust, and their keys are not read.
+    #[also(use_target: Text, "gpt",
+        "Another entry that is used under this name, in at most 5 steps. Such an entry has no other keys.",
+        codes(ConflictingKeys, TargetsFile, TargetNotRunnable), by_hand)]
+    #[key(Text, "cli", codes(MissingKey, TargetNotRunnable), by_hand)]
+    pub provider: Provider,
+}
+
+/// What a [`TargetEntry`] is.
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
+pub enum Provider {
+    /// Another entry. A name with `${{ NAME }}` is resolved when a run starts.
+    Alias(String),
+    /// A command.
+    Cli(Box<CliTarget>),
+    /// An agent that speaks the Agent Client Protocol.
+    Acp(Box<AcpTarget>),
+    /// A provider that needs a Rust agent.
+    Other(String),
+}
+
+/// A command that is an agent or a judge.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
+pub struct CliTarget {
+    /// A command line for the shell, with placeholders such as `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
+    #[key(NotEmpty, "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}", by_hand)]
+    #[key(codes(MissingKey, InvalidCommand, UnknownPlaceholder))]
+    pub command: String,
+    /// Working directory of trials of cases without a workspace.
+    ///
+    /// One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
+    #[key(Directory, "./agent", default = "an empty workspace", codes(ConflictingKeys), by_hand)]
+    pub cwd: Option<PathRef>,
+    /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command
+    /// that writes there changes the suite.
+    #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub in_suite_directory: bool,
+    /// Time limit of a call where the case sets none.
+    #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
+    pub timeout_seconds: Option<f64>,
+    /// How an input file is written for `{FILES}`, with `{path}` and `{basename}`.
+    #[key(Text, "\"--file {path}\"", old("attachments_format"), default = "`{path}`", init = "{path}".to_owned())]
+    pub files_format: String,
+    /// Asked once per run, before the first trial.
+    #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
+    pub healthcheck: Option<HealthCheck>,
+    /// What the command may use.
+    #[key(flatten)]
+    #[json(default, skip_if = "is_default")]
+    pub sealing: Sealing,
+    /// MCP servers that the agent may use, with their calls recorded, replayed, or made to fail.
+    #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
+    pub mcp: Option<Mcp>,
+    /// Added to the environment of the command.
+    #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
+    pub env: Vec<(String, String)>,
+    /// What the output file of the command is: the answer itself (`text`), or a JSON object with the answer, tokens and cost (`json`).
+    /// By default, a JSON object, or what is meant as one, has to be such a reply, and anything else is the answer.
+    #[key(Choice(OutputForm::WORDS), "text", default = "as the file shows")]
+    pub output: Option<OutputForm>,
+    /// Whether prompt and output files are kept.
+    #[key(Boolean, "true", old("keep_output_files"), default = "`false`")]
+    pub keep_temp_files: bool,
+    /// Whether the command line is written to the log of the trial.
+    #[key(Boolean, "true", old("cli_verbose"), default = "`false`")]
+    pub verbose: bool,
+    /// Whether several cases go to one process. With `true` the target cannot run.
+    #[key(Boolean, "false", default = "`false`", codes(NoEffect, TargetNotRunnable))]
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub provider_batching: bool,
+}
+
+/// What the output file of a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum OutputForm {
+    /// The answer itself, also if it is JSON.
+    Text,
+    /// A JSON object with the answer, and more.
+    Json,
+}
+
+/// How the health of a target is checked: by a URL that answers with a status from 200 to 299, or by a command that exits with 0.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[keys(id = "healthcheck", by_hand)]
+pub struct HealthCheck {
+    /// The question.
+    #[also(url: Text, "http://localhost:8080/health", "The URL.", codes(ConflictingKeys, TargetsFile), by_hand)]
+    #[also(command: Text, "\"curl -f localhost:8080\"", "A command line for the shell.", codes(ConflictingKeys, TargetsFile), by_hand)]
+    #[also(cwd: Directory, "./agent", "Working directory of the command.", default = "the directory of the eval file", by_hand)]
+    pub probe: Probe,
+    /// Time limit.
+    #[key(Number(&POSITIVE), "5", default = "30", unit = "seconds")]
+    pub timeout_seconds: Option<f64>,
+}
+
+/// What a [`HealthCheck`] checks.
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
+pub enum Probe {
+    /// A URL that has to answer with success.
+    Url(String),
+    /// A command that has to exit with 0.
+    Command {
+        /// Shell command.
+        command: String,
+        /// Working directory, as that of the command.
+        #[json(default, skip_if = "Option::is_none")]
+        cwd: Option<PathRef>,
+    },
+}
+
+crate::keys::made!((String, String));
+
+/// An agent that speaks the Agent Client Protocol over its standard input and output.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
+#[keys(id = "acp-target", what = "a target", common = TargetEntry::TABLE.keys)]
+pub struct AcpTarget {
+    /// A command line for the shell that starts the agent. The agent gets the prompt in a message, so there are no placeholders.
+    #[key(NotEmpty, "my-agent --acp", codes(MissingKey, InvalidCommand, UnknownPlaceholder), by_hand)]
+    pub command: String,
+    /// Working directory of the agent and of its session in trials of cases without a workspace.
+    ///
+    /// One with `${{ NAME }}` is resolved when the agent starts, relative to the directory of the targets file.
+    #[key(Directory, "./agent", default = "an empty workspace", by_hand)]
+    pub cwd: Option<PathRef>,
+    /// Time limit of a turn where the case sets none.
+    #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
+    pub timeout_seconds: Option<f64>,
+    /// The id of the authentication method that the agent is asked to use before the session starts.
+    ///
+    /// Without it, the session starts without authentication; if the agent refuses that, the error names its methods.
+    #[key(Text, "api-key")]
+    pub authenticate: Option<String>,
+    /// What the agent may do when it asks for permission: everything (`allow`), nothing (`deny`), or what the first matching rule says.
+    /// A request that no rule matches is denied.
+    #[key(OneOf(&[Choice(PermissionDecision::WORDS), Some(&Object(PermissionRule::TABLE))]), "[{kind: execute, decision: deny}, {decision: allow}]")]
+    #[key(default = "`allow`", init = Permissions::Allow, by_hand)]
+    #[json(default, skip_if = "is_default")]
+    pub permissions: Permissions,
+    /// Whether the agent may read and write files of its session through the client. With `false`, it only has its own tools for files.
+    #[key(Boolean, "false", default = "`true`", init = true)]
+    pub client_files: bool,
+    /// Asked once per run, before the first trial.
+    #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
+    pub healthcheck: Option<HealthCheck>,
+    /// What the agent may use.
+    #[key(flatten)]
+    #[json(default, skip_if = "is_default")]
+    pub sealing: Sealing,
+    /// MCP servers of the session, with their calls recorded, replayed, or made to fail.
+    #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
+    pub mcp: Option<Mcp>,
+    /// Added to the environment of the agent.
+    #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
+    pub env: Vec<(String, String)>,
+}
+
+impl AcpTarget {
+    /// How the agent starts, as a command.
+    pub fn as_command(&self) -> CliTarget {
+        CliTarget {
+            command: self.command.clone(),
+            cwd: self.cwd.clone(),
+            in_suite_directory: false,
+            timeout_seconds: self.timeout_seconds,
+            files_format: "{path}".to_owned(),
+            healthcheck: self.healthcheck.clone(),
+            sealing: self.sealing.clone(),
+            mcp: self.mcp.clone(),
+            env: self.env.clone(),
+            output: None,
+            keep_temp_files: false,
+            verbose: false,
+            provider_batching: false,
+        }
+    }
+}
+
+/// What an agent may do when it asks for permission.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
+pub enum Permissions {
+    /// Everything.
+    #[default]
+    Allow,
+    /// Nothing.
+    Deny,
+    /// What the first matching rule says; nothing if none matches.
+    Rules(Vec<PermissionRule>),
+}
+
+/// A rule about requests for permission. Without `kind` and `title` it matches every request.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
+#[keys(id = "permission-rule", what = "a rule of `permissions`")]
+pub struct PermissionRule {
+    /// The kind of tool that the agent wants to use.
+    #[key(Choice(ToolKind::WORDS), "execute", default = "every kind")]
+    pub kind: Option<ToolKind>,
+    /// The whole title of the tool call, in which `*` matches any text.
+    #[key(Text, "\"git push*\"", default = "every title")]
+    pub title: Option<String>,
+    /// The answer.
+    #[key(Choice(PermissionDecision::WORDS), "deny", required)]
+    pub decision: PermissionDecision,
+}
+
+/// The answer to a request for permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum PermissionDecision {
+    /// The agent may.
+    Allow,
+    /// The agent may not.
+    Deny,
+}
+
+/// The kinds of tools that the protocol knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Reads files or data.
+    Read,
+    /// Changes files.
+    Edit,
+    /// Deletes files.
+    Delete,
+    /// Moves or renames files.
+    Move,
+    /// Searches.
+    Search,
+    /// Runs commands.
+    Execute,
+    /// Thinks or plans.
+    Think,
+    /// Gets data from elsewhere.
+    Fetch,
+    /// Switches the mode of the session.
+    SwitchMode,
+    /// Anything else.
+    Other,
+}
+
+impl ToolKind {
+    /// The kind that a message of the protocol names. An unknown one is another kind of tool.
+    pub fn named(word: Option<&str>) -> Self {
+        word.and_then(Self::of_word).unwrap_or(Self::Other)
+    }
+
+    /// Its name in messages of the protocol.
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+crate::keys::made!(Permissions);
