@@ -1,6 +1,8 @@
 //! The workflows of hosted runners name only what exists, and the scripts that they call leave out no test. `.ci/platforms` also checks them with actionlint.
 
 use std::fs;
+#[cfg(unix)]
+use std::process::Command;
 
 use evalsuite_tests::source::workspace_root;
 use serde_json::Value;
@@ -88,6 +90,22 @@ fn what_the_gate_leaves_out_has_a_part_of_the_release() {
         assert!(release.contains(&format!("    tests_of {name}\n")), "no part of the release runs {name}");
         assert!(release.contains(&format!("\" {name} ")), "no part of the release is called {name}");
     }
+}
+
+/// An input that does not exist ends the script at its part.
+#[cfg(unix)]
+#[test]
+fn the_inputs_of_parts_exist() {
+    let release = fs::read_to_string(workspace_root().join(".ci/release")).expect("the script");
+    let crates = release.lines().find(|line| line.starts_with("CRATES=")).expect("the crates");
+    let (_, parts) = release.split_once("\ntest_programs\n").expect("the parts");
+    let part = r#"part() { echo "part: $1"; shift 2; for input; do [ -e "$input" ] || echo "missing: $input"; done; }"#;
+    let script = format!("set -euo pipefail\nonly_changed=false\n{crates}\n{part}\n{parts}");
+    let output = Command::new("bash").args(["-c", &script]).current_dir(workspace_root()).output().expect("bash");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(printed.matches("part: ").count(), parts.matches("part \"").count(), "{printed}");
+    assert!(!printed.contains("missing: "), "{printed}");
 }
 
 #[test]
