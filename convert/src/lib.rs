@@ -15,20 +15,18 @@ mod suite_draft;
 
 mod harbor;
 mod promptfoo;
-mod source_kind;
 mod tasks;
 #[cfg(test)]
 mod test_files;
 
-pub use self::new_suite::NewSuite;
 pub use error::ConvertError;
 pub use harbor::from_harbor;
+pub use new_suite::{NewSuite, SourceKind};
 pub use output::{Conversion, Output};
 pub use promptfoo::from_promptfoo;
 
 pub use report::{Outcome, Report, SourceEntry};
 pub use source::Source;
-pub use source_kind::SourceKind;
 pub use suite_draft::CasePlacement;
 
 /// All kinds of sources. One that could be of several kinds is of the first.

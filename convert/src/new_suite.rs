@@ -1,10 +1,11 @@
-//! A suite that was made of another program's files, before it has a layout.
+//! A kind of source, and the suite that is made of its files, before it has a layout.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::ConvertError;
 use crate::output::Conversion;
 use crate::report::{Place, Report};
+use crate::source::Source;
 use crate::suite_draft::{CasePlacement, SuiteDraft};
 use crate::tasks::TaskWriter;
 
@@ -54,5 +55,33 @@ impl NewSuite {
             Some(output) => Ok(Conversion { output, report, copied_from_outside }),
             None => Err(ConvertError::no_cases(report)),
         }
+    }
+}
+
+/// A kind of source that can be converted to a suite.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SourceKind {
+    /// Its name, as in `cargo evalsuite convert --from NAME`.
+    pub name: &'static str,
+    /// What the source is.
+    pub about: &'static str,
+    pub(crate) is_source: fn(&Path) -> bool,
+    pub(crate) convert: fn(Source) -> Result<NewSuite, ConvertError>,
+}
+
+impl SourceKind {
+    /// Whether the file or directory at `path` is of this kind, from its name and its contents.
+    pub fn is_kind_of(&self, path: &Path) -> bool {
+        (self.is_source)(path)
+    }
+
+    /// Converts a source of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot be read, is not of this kind, or has no case that can be converted.
+    pub fn convert(&self, source: Source) -> Result<NewSuite, ConvertError> {
+        (self.convert)(source)
     }
 }

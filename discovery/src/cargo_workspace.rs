@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::Lines;
 
-use crate::slashes::normalize;
+use crate::spelling::normalize;
 
 const MANIFEST: &str = "Cargo.toml";
 

@@ -1,9 +1,11 @@
-//! The case files of a source of a suite.
+//! The case files of a source of a suite, and data files below their directories, whether or not they are cases.
 
 use std::path::Path;
 
-use crate::listing::{Listing, ProblemKind, Search, join};
-use crate::{directories, glob};
+use crate::directories::{self, CASE_FILES};
+use crate::glob;
+use crate::listing::{Listing, MAX_DEPTH, ProblemKind, Search, Tree, TreeEntry, join};
+use crate::suite_files::SuiteFile;
 
 /// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
 /// for tasks, the package root for case directories and patterns.
@@ -68,4 +70,145 @@ fn list_tasks(search: &mut Search<'_>, path: &str, depth: usize) {
 fn is_task(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.len() >= 5 && bytes[bytes.len() - 5..].eq_ignore_ascii_case(b".json")
+}
+
+/// What is below the directories of cases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataFiles {
+    /// YAML, JSON and JSON Lines files, relative to the directory with `/` separators, in the order of their names.
+    pub data: Vec<String>,
+    /// All other files.
+    pub others: Vec<String>,
+}
+
+/// Directories whose files are not written for the suite.
+const FOREIGN: &[&str] = &["workspace", "node_modules", "target", "__pycache__"];
+
+/// Files with a meaning of their own, wherever they are.
+const KNOWN: &[&str] = &[
+    "calibration.yaml",
+    "calibration.yml",
+    "targets.yaml",
+    "targets.yml",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+];
+
+/// Lists the data files below `directory`, a source of cases of this kind as [`list`](crate::list) has them, of which `tree` was read.
+/// Names that start with `.` or `_` are left out, as are templates, links, directories without a case file, and other suites. Patterns
+/// have none.
+pub fn data_files(directory: &Path, tree: &Tree, kind: &str) -> DataFiles {
+    let mut found = DataFiles::default();
+    match kind {
+        "tasks" => found.collect("", tree, 0, &[]),
+        "directories" => {
+            for (name, entry) in named(tree) {
+                if entry.kind.is_file() {
+                    found.add(name, name.to_owned());
+                } else if !is_left_out(name) && has_case_file(&directory.join(name), &entry.below) {
+                    found.collect(name, &entry.below, 1, &CASE_FILES);
+                }
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+fn is_left_out(name: &str) -> bool {
+    name.starts_with(['.', '_']) || FOREIGN.contains(&name)
+}
+
+/// The entries whose names are UTF-8: the others are reported where cases are listed.
+fn named(tree: &Tree) -> impl Iterator<Item = (&str, &TreeEntry)> {
+    tree.entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry)))
+}
+
+fn has_case_file(directory: &Path, tree: &Tree) -> bool {
+    let is_file = |(name, entry): (&str, &TreeEntry)| {
+        CASE_FILES.contains(&name)
+            && (entry.kind.is_file() || entry.kind.is_symlink() && directory.join(name).is_file())
+    };
+    named(tree).any(is_file)
+}
+
+impl DataFiles {
+    /// Adds what is in the directory at the relative path `below`, but for files of these names: those of the case itself.
+    fn collect(&mut self, below: &str, tree: &Tree, depth: usize, case_files: &[&str]) {
+        // Another suite reports what it does not use.
+        if depth > MAX_DEPTH || depth > 1 && named(tree).any(|(name, _)| SuiteFile::named(name).is_some()) {
+            return;
+        }
+        for (name, entry) in named(tree) {
+            if entry.kind.is_file() && !case_files.contains(&name) {
+                self.add(name, join(below, name));
+            } else if entry.kind.is_dir() && !is_left_out(name) {
+                self.collect(&join(below, name), &entry.below, depth + 1, &[]);
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, path: String) {
+        if name.starts_with(['.', '_'])
+            || KNOWN.contains(&name)
+            || SuiteFile::named(name).is_some()
+            || name.contains(".calibration.")
+        {
+            return;
+        }
+        let lower = name.to_ascii_lowercase();
+        let is_data = [".yaml", ".yml", ".json", ".jsonl"].iter().any(|ending| lower.ends_with(ending));
+        if is_data { self.data.push(path) } else { self.others.push(path) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn found(kind: &str, files: &[&str]) -> DataFiles {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        data_files(root.path(), &Tree::read(root.path()), kind)
+    }
+
+    #[test]
+    fn data_beside_and_below_case_files_is_listed() {
+        let files = [
+            "refund.yaml",
+            "list.JSONL",
+            "_shared.yaml",
+            ".hidden.json",
+            "EVAL.yaml",
+            "calibration.yaml",
+            "notes.md",
+            "a/case.yaml",
+            "a/case2.yml",
+            "a/sub/case.yaml",
+            "a/check.py",
+            "a/_data/x.json",
+            "a/workspace/x.json",
+            "a/other/EVAL.yaml",
+            "a/other/cases/b/case.yaml",
+            "no-case/x.yaml",
+            "_b/case.yaml",
+        ];
+        let DataFiles { data, others } = found("directories", &files);
+        assert_eq!(data, ["a/case2.yml", "a/sub/case.yaml", "list.JSONL", "refund.yaml"]);
+        assert_eq!(others, ["a/check.py", "notes.md"]);
+        assert_eq!(found("glob", &files), DataFiles::default());
+    }
+
+    #[test]
+    fn data_among_tasks_is_listed_but_no_templates() {
+        let files = ["a.json", "b.yaml", "deep/c.jsonl", "deep/workspace/d.json", "deep/task.json", "_e.yaml"];
+        assert_eq!(found("tasks", &files).data, ["a.json", "b.yaml", "deep/c.jsonl", "deep/task.json"]);
+    }
 }

@@ -3,37 +3,28 @@
 //! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
 //! answer because the rules are here and nowhere else.
 
-mod calibration;
 mod cargo_workspace;
 mod case_files;
-mod data_files;
 mod directories;
 mod directory_links;
 mod glob;
 mod listing;
-mod parts;
 mod pattern;
-mod skill_directories;
-mod slashes;
 mod spelling;
 mod suite_files;
-mod tree;
 
-pub use calibration::{calibration_names, stem};
+#[doc(hidden)]
+pub use self::listing::{in_parts, processors};
+#[doc(hidden)]
+pub use self::spelling::normalize;
 pub use cargo_workspace::{workspace_around, workspace_root};
-pub use case_files::list;
-pub use data_files::{DataFiles, data_files};
-pub use directories::{CASE_FILES, is_case_file};
+pub use case_files::{DataFiles, data_files, list};
+pub use directories::{CASE_FILES, is_case_file, skills_below};
 pub use directory_links::{DirectoryLink, directory_links};
 pub use glob::is_glob;
-pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind};
-#[doc(hidden)]
-pub use parts::{in_parts, processors};
+pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind, Tree};
 pub use pattern::Pattern;
-pub use skill_directories::skills_below;
-#[doc(hidden)]
-pub use slashes::normalize;
-pub use slashes::with_slashes;
-pub use spelling::{has_name_of_disk, has_names_of_disk};
-pub use suite_files::{SKILL_EVALS, SKILL_FILE, SuiteFile, is_skill, skill_directory, suite_files};
-pub use tree::Tree;
+pub use spelling::{has_name_of_disk, has_names_of_disk, with_slashes};
+pub use suite_files::{
+    SKILL_EVALS, SKILL_FILE, SuiteFile, calibration_names, is_skill, skill_directory, stem, suite_files,
+};

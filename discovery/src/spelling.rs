@@ -1,8 +1,35 @@
-//! Upper and lower case in names of files: a name is the one on the disk, also where the file system finds it by another.
+//! Paths as texts: as records and suites write them on every system, without `..`, and with the names that files have on the disk, also
+//! where the file system finds them by others.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
+
+/// The path with `/` separators. What is not UTF-8 is replaced.
+pub fn with_slashes(path: &Path) -> String {
+    slashed(path.to_string_lossy().into_owned(), MAIN_SEPARATOR)
+}
+
+fn slashed(path: String, separator: char) -> String {
+    if separator == '/' { path } else { path.replace(separator, "/") }
+}
+
+/// Resolves `.` and `..` in the text of a path, as far as possible: links do not count.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !normal.pop() {
+                    normal.push("..");
+                }
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
 
 /// File systems that find a file by a name with other letters in upper case.
 const FINDS_ANY_CASE: bool = cfg!(any(windows, target_vendor = "apple"));
@@ -44,6 +71,13 @@ fn differ_in_case(one: &OsStr, other: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_look_the_same_on_every_system() {
+        assert_eq!(with_slashes(&Path::new("a").join("b").join("c.txt")), "a/b/c.txt");
+        assert_eq!(slashed(r"a\b".to_owned(), '\\'), "a/b");
+        assert_eq!(slashed(r"a\b".to_owned(), '/'), r"a\b", "a name on Unix may have a backslash");
+    }
 
     #[test]
     fn a_name_in_other_letters_is_another_name() {

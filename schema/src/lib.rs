@@ -62,17 +62,14 @@ pub mod white_space;
 mod wildcard;
 mod workspace;
 
-pub use self::case::{EmptyProbe, ProbeSettings};
 #[doc(hidden)]
 pub use self::command::NetworkPorts;
-pub use self::command::{Network, SealMode, Sealing};
-pub use self::message::Usage;
 pub use calibration::{Bar, Calibration, Sample};
 pub use case::{
-    Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
-    Task, Turn,
+    Aggregation, Case, Conversation, EmptyProbe, Input, OnDependencyFailure, OnTurnFailure, ProbeSettings,
+    ReferenceSolution, ReferenceSource, Task, Turn,
 };
-pub use command::{Argument, Command};
+pub use command::{Argument, Command, Network, SealMode, Sealing};
 #[doc(hidden)]
 pub use defaults::is_default;
 pub use diagnostics::Location;
@@ -88,7 +85,7 @@ pub use hooks::{WrittenHook, WrittenHooks};
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
 pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
-pub use message::{Content, ContentPart, Message, Part, Role, ToolCall};
+pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;

@@ -1,18 +1,21 @@
 //! `cargo evalsuite probe`: test programs grade made-up results, and what they find is printed.
 
-mod probe_text;
 #[cfg(any(feature = "lsp", feature = "watch"))]
 pub(crate) mod saved_cases;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Output};
 use std::time::Duration;
-use std::{fs, thread};
+use std::{env, fs, thread};
 
 use clap::Args;
 use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
-use evalsuite_records::record::{ProbeRecord, SuiteId};
+use evalsuite_discovery::workspace_around;
+use evalsuite_loader::source::{Files, Span, plain_text};
+use evalsuite_records::record::{ProbeRecord, Share, SuiteId};
+use evalsuite_schema::diagnostics::{Diagnostic, Position, counted, render};
 use serde::Serialize;
 
 use crate::arguments::{Build, OutputFormat};
@@ -146,7 +149,7 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
     }
     let suites = records.iter().map(|(record, _)| *record).collect();
     let probed = ProbedSuites { schema: ProbeRecord::SCHEMA, suites };
-    print(command.format, &probed, |out| probe_text::write(out, &records))?;
+    print(command.format, &probed, |out| write(out, &records))?;
     let found = records.iter().any(|(record, _)| record.findings().next().is_some());
     Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
 }
@@ -161,4 +164,76 @@ fn nothing_chosen(replies: &[ProbeReply], labels: &[String]) -> CliError {
     let cases = list("cases", replies.iter().flat_map(|reply| &reply.cases).map(String::as_str).collect());
     let tags = list("tags", replies.iter().flat_map(|reply| &reply.tags).map(String::as_str).collect());
     CliError::with_help("no case is selected", format!("there are {suites}; {cases}; {tags}"))
+}
+
+/// Most cases that are named for one reason.
+const SHOWN: usize = 5;
+
+/// Writes the findings of each suite, then a summary of each.
+fn write(out: &mut dyn Write, records: &[(&ProbeRecord, &str)]) -> io::Result<()> {
+    let workspace = workspace_around(&env::current_dir()?);
+    for (record, _) in records {
+        for finding in record.findings() {
+            writeln!(out, "{}\n", render::text(&with_lines(finding, &workspace), render::Style::Colored))?;
+        }
+    }
+    for (record, label) in records {
+        write_summary(out, record, label)?;
+    }
+    Ok(())
+}
+
+fn write_summary(out: &mut dyn Write, record: &ProbeRecord, label: &str) -> io::Result<()> {
+    let findings = record.findings().count();
+    writeln!(out, "{label}: {} in {}", counted(findings, "finding"), counted(record.cases.len(), "case"))?;
+    let line = |share: Option<Share>, what: &str, nothing: &str| match share {
+        Some(share) => format!("{:.2}  {} of {} {what}", share.value(), share.count, share.decided),
+        None => format!("   –  {nothing}"),
+    };
+    let floor = record.floor.map(|floor| (floor.share, format!("cases pass for `{}`", floor.probe.word())));
+    let (share, what) = floor.map_or((None, String::new()), |(share, what)| (Some(share), what));
+    writeln!(out, "  floor    {}", line(share, &what, "no probe was decided"))?;
+    let ceiling = line(record.ceiling, "references pass", "no case has a reference that was decided");
+    writeln!(out, "  ceiling  {ceiling}")?;
+    writeln!(out, "  mutants  {}", line(record.mutants, "broken references fail", "no reference could be broken"))?;
+    for (reason, cases) in not_probed(record) {
+        let shown: Vec<&str> = cases.iter().take(SHOWN).map(String::as_str).collect();
+        let more = cases.len().checked_sub(SHOWN).filter(|more| *more > 0);
+        let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+        writeln!(out, "  not probed: {reason}: {}{more}", shown.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Cases with graders that were not run, by the grader and the reason.
+fn not_probed(record: &ProbeRecord) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for case in &record.cases {
+        for grader in &case.not_run {
+            let help = if grader.reason == "asks a judge" { "; `--judge` asks it" } else { "" };
+            // The lines after the first are details of an error, as JSON has them.
+            let reason = grader.reason.lines().next().unwrap_or_default();
+            let reason = format!("`{}` {reason}{help}", grader.path);
+            let cases = found.entry(reason).or_default();
+            if cases.last() != Some(&case.case_id) {
+                cases.push(case.case_id.clone());
+            }
+        }
+    }
+    found
+}
+
+/// The finding with the lines at its places up to their ends: test programs know only where they begin.
+fn with_lines(finding: &Diagnostic, workspace: &Path) -> Diagnostic {
+    finding.clone().map_places(|mut place| {
+        // A file that cannot be read is shown by its name.
+        let path = workspace.join(&place.file);
+        if let (Some(start), None, Some(text)) = (place.start(), &place.excerpt, plain_text(&path)) {
+            let files = Files::new(workspace);
+            let next_line = Position { line: start.line.saturating_add(1), column: 1 };
+            let span = Span::new(files.add_text(&path, text.into(), [0; 32]), start, next_line);
+            place.excerpt = files.locate(span).excerpt;
+        }
+        place
+    })
 }

@@ -26,12 +26,12 @@ use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 use evalsuite_schema::sorting::set;
 
-use self::stored_suite::{FileStamps, Line, OwnFile, OwnFiles, StampKind, SuiteKey, SuiteRecord, graders};
 use crate::embed::{self, Embedded, contents};
 use crate::short_hash;
 use crate::statics::{self, Body};
 use crate::suite_facts::SuiteFacts;
 use crate::suite_location::suite_directory;
+use stored_suite::{FileStamps, Line, OwnFile, OwnFiles, StampKind, SuiteKey, SuiteRecord, graders};
 
 pub(crate) use stored_suite::StoredSuite;
 

@@ -5,7 +5,7 @@ pub(crate) mod contents;
 use std::io;
 use std::path::Path;
 
-use self::contents::{Need, Reference};
+use contents::{Need, Reference};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};

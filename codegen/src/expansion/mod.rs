@@ -3,14 +3,12 @@
 //! Each phase is a type in and a type out: the suite of a binding in its context is loaded (`TakenSuite`), the binding is checked
 //! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
-mod judges;
 mod module_name;
+mod registrations;
 mod reports;
 mod suite_checks;
 mod taken_suite;
-mod targets;
 mod tokens;
-mod users;
 
 use std::path::{Path, PathBuf};
 
@@ -27,8 +25,8 @@ use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
 use crate::{allowed_warnings, binding};
 
-pub use self::reports::compiler_message;
 pub use crate::cache::CacheLocation;
+pub use reports::compiler_message;
 pub use tokens::{compile_error, warning};
 
 /// Where a binding is used: what the package, the compiler and the command line say about it.

@@ -10,7 +10,7 @@ use evalsuite_schema::diagnostics::SourceRange;
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::taken_suite::TakenSuite;
-use super::{Reports, judges, module_name, targets, users};
+use super::{Reports, module_name, registrations};
 use crate::binding::{Agent, Binding, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
@@ -41,7 +41,7 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
         let examples = if binding.has_tests() { &facts.examples } else { &BTreeSet::new() };
         let grader_tests = registered_graders::without_grader_tests(examples, facts.calibration.as_ref());
         let missing = missing.map(|(feature, problem)| (feature, problem.filter(|_| binding.has_tests())));
-        let without_users = users::without_feature(binding, facts).filter(|_| binding.has_tests());
+        let without_users = registrations::users_without_feature(binding, facts).filter(|_| binding.has_tests());
         suite.code.feature_errors.extend(without_users.map(|problem| ("__without_users", problem)));
         for (feature, problem) in missing.into_iter().chain([("__without_grader_tests", grader_tests)]) {
             let problem = problem.map(|problem| (feature, Problem::diagnostic(binding.span(), problem)));
@@ -55,9 +55,9 @@ pub(super) fn check(mut suite: TakenSuite, reports: &mut Reports<'_>) -> TakenSu
 /// Checks the names in the binding. The judges and commands of an invalid binding are not known.
 fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     let (binding, context) = (reports.binding, reports.context);
-    let mut problems = targets::unknown(binding, facts);
-    let is_by_name = matches!(binding.agent, Agent::ByName) && !targets::all_have_agents(binding, facts);
-    match targets::agent_function(facts) {
+    let mut problems = registrations::unknown_targets(binding, facts);
+    let is_by_name = matches!(binding.agent, Agent::ByName) && !registrations::all_have_agents(binding, facts);
+    match registrations::agent_function(facts) {
         Err(name) if is_by_name => {
             let message = format!(
                 "the suite's `agent_name` is `{name}`, which is not a valid function name; name the agent: `agent = my_agent`"
@@ -72,10 +72,10 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
     }
     problems.extend(module_name::hidden_paths(binding, module));
     if reports.is_valid {
-        let missing_file = targets::missing_file(binding, context, facts);
-        reports.add_all(missing_file.into_iter().chain(judges::unknown(binding, context, facts)));
+        let missing_file = registrations::missing_targets_file(binding, context, facts);
+        reports.add_all(missing_file.into_iter().chain(registrations::unknown_judges(binding, context, facts)));
         if binding.has_tests() && context.all_graders_listed {
-            reports.add_all(users::unknown(binding, facts));
+            reports.add_all(registrations::unknown_users(binding, facts));
         }
     }
     reports.problems.extend(problems);
@@ -85,23 +85,27 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
 /// of a program without a feature that it needs, unless its binding asks for the feature, and the entries that are sealed.
 fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (FeatureErrors, BTreeSet<Location>) {
     let (binding, context, facts) = (reports.binding, reports.context, suite.code.facts.as_ref());
-    let has_agents = targets::has_agents_of_file(binding, facts);
-    let has_judges = context.all_judges_listed && binding.has_tests() && judges::are_commands(binding, facts);
+    let has_agents = registrations::has_agents_of_file(binding, facts);
+    let has_judges =
+        context.all_judges_listed && binding.has_tests() && registrations::judges_are_commands(binding, facts);
     let mut missing = FeatureErrors::new();
     if !has_agents && !has_judges {
         return (missing, BTreeSet::new());
     }
-    let Some(Some(file)) = targets::find_file(&context.request) else { return (missing, BTreeSet::new()) };
+    let Some(Some(file)) = registrations::find_file_of_targets(&context.request) else {
+        return (missing, BTreeSet::new());
+    };
     let loaded = load_targets(&file, &context.request);
     if has_agents {
         let place = SourceRange::whole(loaded.files.shown(&file));
-        let used: Vec<&str> = facts.map(|facts| targets::file_entries(facts).collect()).unwrap_or_default();
+        let used: Vec<&str> =
+            facts.map(|facts| registrations::targets_file_entries(facts).collect()).unwrap_or_default();
         let undefined = match (&loaded.targets, facts) {
-            (Some(_), Some(facts)) => targets::undefined_in_file(&loaded, &place, binding, facts),
+            (Some(_), Some(facts)) => registrations::undefined_in_file(&loaded, &place, binding, facts),
             _ => Vec::new(),
         };
         if let (Some(file), Agent::Commands { acp: false }) = (&loaded.targets, &binding.agent)
-            && targets::speak_acp(file, used.iter().copied())
+            && registrations::speak_acp(file, used.iter().copied())
         {
             missing.push(("__without_acp", needs_acp(binding)));
         }
@@ -118,10 +122,10 @@ fn use_targets_file(suite: &mut TakenSuite, reports: &mut Reports<'_>) -> (Featu
         missing.push(("__without_cli_agents", needs_cli_agents(binding, "judges")));
     }
     let sealed = match facts {
-        Some(facts) if has_agents => {
-            loaded.sealed(targets::commands(binding, facts).chain(judges::commands(binding, Some(facts))))
-        }
-        facts => loaded.sealed(judges::commands(binding, facts)),
+        Some(facts) if has_agents => loaded.sealed(
+            registrations::agent_commands(binding, facts).chain(registrations::judge_commands(binding, Some(facts))),
+        ),
+        facts => loaded.sealed(registrations::judge_commands(binding, facts)),
     };
     (missing, sealed)
 }

@@ -6,7 +6,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::suite_checks::{needs_acp, needs_cli_agents};
-use super::{Expansion, judges, targets};
+use super::{Expansion, registrations};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
 use crate::rust_literals::string_literal;
 use crate::{binding, rust_literals, short_hash};
@@ -159,8 +159,8 @@ impl Expansion {
             let pointers = binding::values(&self.binding.record_ignore);
             quote!(.with_ignored_request_parts([#(#pointers),*]))
         });
-        let commands =
-            judges::may_be_commands(&self.binding, self.code.facts.as_ref()).then(|| quote!(.with_command_judges()));
+        let commands = registrations::judges_may_be_commands(&self.binding, self.code.facts.as_ref())
+            .then(|| quote!(.with_command_judges()));
         quote!(#agent #agents #graders #judges #judge #confirm #runtime #record #ignored #commands)
     }
 
@@ -189,12 +189,12 @@ impl Expansion {
     /// Name of the function that is the agent where the caller names none, and of the module in which it is looked up.
     fn agent_by_name(&self) -> Option<(Ident, String)> {
         match (&self.binding.agent, &self.code.facts) {
-            (Agent::ByName, Some(facts)) if !targets::all_have_agents(&self.binding, facts) => {
+            (Agent::ByName, Some(facts)) if !registrations::all_have_agents(&self.binding, facts) => {
                 let module = format_ident!(
                     "include_eval_suite_needs_this_function_or_the_argument_agent__{}",
                     plain(&self.module)
                 );
-                Some((module, targets::agent_function(facts).ok()?))
+                Some((module, registrations::agent_function(facts).ok()?))
             }
             // The agent of a suite that cannot be used is not known.
             _ => None,

@@ -18,9 +18,9 @@ use self::verifier::Container;
 use crate::case_ids::{CaseIds, suite_name};
 use crate::error::ConvertError;
 use crate::new_suite::NewSuite;
+use crate::new_suite::SourceKind;
 use crate::report::{Outcome, Place, Report};
 use crate::source::{self, Source, SourceFiles};
-use crate::source_kind::SourceKind;
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
 use crate::yaml_writer::number;
 

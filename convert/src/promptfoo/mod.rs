@@ -25,9 +25,9 @@ use self::values::comments;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::new_suite::NewSuite;
+use crate::new_suite::SourceKind;
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, Source, SourceFiles};
-use crate::source_kind::SourceKind;
 use crate::suite_draft::SuiteDraft;
 
 /// How the table of kinds names it.

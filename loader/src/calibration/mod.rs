@@ -11,7 +11,7 @@ use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Calibration, Case, GraderKind, Input, Location, Requires, Sample, Trials};
 
-use crate::cases::{self, expected_output, input};
+use crate::cases::{self, input};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both, resolve};
 use crate::fields::paths::SharedFiles;
 use crate::fields::paths::{self, PathKind, Roots, Scope, SearchFailure};
@@ -286,7 +286,7 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, cx: &SampleContext<'_>,
     }
     let messages = input.and_then(|entry| input::read(entry, &[], scope, d));
     let criteria = criteria.and_then(|entry| fields::text(&entry.value, "`criteria`", d).or(Some(String::new())));
-    let expected_output = expected.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+    let expected_output = expected.map(|entry| input::read_expected_output(entry, scope, d)).unwrap_or_default();
     if let Some(grader) = fields.get("grader") {
         let message = "`grader` names a grader of a case, and the sample names no case";
         d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");

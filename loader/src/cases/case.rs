@@ -9,7 +9,7 @@ use evalsuite_schema::{
 };
 
 use super::workspace::{self, SettingsOwner};
-use super::{execution, expected_output, input, matrix};
+use super::{execution, input, matrix};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, id, vars};
@@ -83,7 +83,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
         .get_renamed("criteria", d)
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
     let expected_entry = fields.get("expected_output");
-    let expected_output = expected_entry.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+    let expected_output = expected_entry.map(|entry| input::read_expected_output(entry, scope, d)).unwrap_or_default();
     let (mut conversation, mut users_of_turns) = (None, Vec::new());
     super::conversation::read(&mut conversation, &mut users_of_turns, &mut fields, scope, d);
     let is_conversation = conversation.is_some();

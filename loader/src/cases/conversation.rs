@@ -5,7 +5,7 @@ use evalsuite_schema::{
     Aggregation, Content, Conversation, ConversationKeys, Grader, Message, OnTurnFailure, Role, SimulatedUser, Turn,
 };
 
-use super::{expected_output, input};
+use super::input;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
@@ -83,7 +83,7 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
     let mut fields = Fields::new(node, Turn::TABLE, d)?;
     let input = fields.get("input");
     let expected_output =
-        fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+        fields.get("expected_output").map(|entry| input::read_expected_output(entry, scope, d)).unwrap_or_default();
     let (graders, named) = fields
         .get_renamed("assertions", d)
         .map(|entry| assertions::turn(&entry.value, "`assertions`", &expected_output, scope, d))

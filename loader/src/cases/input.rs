@@ -1,7 +1,8 @@
-//! `input`, `input_files` and messages.
+//! `input`, `input_files`, messages, and `expected_output`: the reference answer.
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::map;
@@ -11,7 +12,6 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, in_place_of};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, label, settings};
 use crate::read::node::{Data, Entry, Node};
-use evalsuite_schema::diagnostics::suggest;
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";
@@ -262,4 +262,39 @@ fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {
         let message = "the text contains a role marker such as `@[User]:`";
         d.report(Code::RoleMarker, node.span, message, "write separate messages with `role` and `content`");
     }
+}
+
+/// Reads `expected_output` into messages; empty after a reported problem.
+pub(crate) fn read_expected_output(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
+    let node = &entry.value;
+    match &node.data {
+        Data::String(text) if text.is_empty() => {
+            invalid_expected_output(node, "`expected_output` is empty".to_owned(), d)
+        }
+        Data::String(text) => vec![Message::text(Role::Assistant, text.clone())],
+        Data::Mapping(_) if node.entry("role").is_some() => message(node, scope, d).into_iter().collect(),
+        Data::Mapping(_) => vec![Message::new(Role::Assistant, Content::Data(node.to_json()))],
+        Data::Sequence(items) => match items.first() {
+            None => invalid_expected_output(node, "`expected_output` is an empty list".to_owned(), d),
+            Some(first) if first.entry("role").is_some() => expected_messages(items, scope, d),
+            Some(_) => vec![Message::new(Role::Assistant, Content::Data(node.to_json()))],
+        },
+        Data::Number(_) | Data::Bool(_) | Data::Null | Data::Foreign(_) => {
+            invalid_expected_output(node, format!("`expected_output` is {}", node.kind()), d)
+        }
+    }
+}
+
+fn expected_messages(items: &[Node], scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
+    let message = |item: &Node| match item.entry("role") {
+        Some(_) => message(item, scope, d).into_iter().collect(),
+        None => invalid_expected_output(item, "an element of `expected_output` is not a message".to_owned(), d),
+    };
+    items.iter().flat_map(message).collect()
+}
+
+fn invalid_expected_output(node: &Node, message: String, d: &mut Diagnostics) -> Vec<Message> {
+    let help = "write text (quote a number), an object, or a list of messages";
+    d.report(Code::InvalidExpectedOutput, node.span, message, help);
+    Vec::new()
 }

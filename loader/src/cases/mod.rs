@@ -3,7 +3,6 @@
 pub(crate) mod case;
 mod conversation;
 pub(crate) mod execution;
-pub(crate) mod expected_output;
 mod hooks;
 pub(crate) mod input;
 mod matrix;

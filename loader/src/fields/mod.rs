@@ -25,11 +25,9 @@ use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_schema::diagnostics::suggest;
 
-pub(crate) use self::values::{around, wrong_type};
-
 pub(crate) use values::{
-    all, boolean, canary, control_character, environment, integer, list, literal, literal_text, object, pass_mark,
-    short_text, string, text, texts, word,
+    all, around, boolean, canary, control_character, environment, integer, list, literal, literal_text, object,
+    pass_mark, short_text, string, text, texts, word, wrong_type,
 };
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.

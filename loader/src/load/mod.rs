@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use evalsuite_schema::{Calibration, Layout, OLD_SKILL, Suite, WITH_SKILL, WITHOUT_SKILL};
 
-use self::read_suite::ReadSuite;
 use crate::cases::{PlacedCase, target_skill};
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Roots, Scope};
@@ -16,9 +15,9 @@ use crate::request::{Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::{cross_check, unused_files};
 use crate::{calibration, names};
+use read_suite::ReadSuite;
 
-pub use self::loaded::{SuiteFiles, suite_digest};
-pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
+pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, SuiteFiles, Test, suite_digest};
 pub use session::{CasePlace, Session};
 
 /// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.

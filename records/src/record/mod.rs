@@ -43,14 +43,14 @@ use serde_json::Error;
 pub use evalsuite_schema::duration;
 pub use evalsuite_schema::{GraderKind, Usage, milliseconds};
 
-pub use self::baseline::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader};
-pub use self::case::CaseIdentity;
-pub use self::run::SuiteId;
-pub use self::trial::{SealRecord, SealState, UserEnd, UserRecord};
-pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
+pub use baseline::{
+    AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader, Baseline, BaselineCase, BaselineError, BaselineHeader,
+    PassState,
+};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{
-    BaselineResult, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability, TrialSummary,
+    BaselineResult, CaseIdentity, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability,
+    TrialSummary,
 };
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
@@ -58,12 +58,13 @@ pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
-pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
+pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteId, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{
     Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UserCounts,
 };
 pub use trial::{
-    HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, Versions, WorkspaceRecord,
+    HookRecord, Mode, ModelCalls, Note, SealRecord, SealState, Started, Timings, TrialRecord, TurnRecord, UserEnd,
+    UserRecord, Versions, WorkspaceRecord,
 };
 
 macro_rules! schemas {

@@ -1,12 +1,15 @@
-//! The context of graders, in addition to their settings.
+//! The context of graders, in addition to their settings, and `transform`: what a grader sees in place of the answer.
 
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::Note;
-use evalsuite_schema::grader::Preprocessor;
+use evalsuite_schema::Value;
+use evalsuite_schema::grader::{AnswerStep, Preprocessor};
+use evalsuite_schema::white_space::trim;
 
+use crate::grade::regex;
 use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
@@ -81,5 +84,80 @@ impl GradingContext<'_> {
     /// Writes the files of graders.
     pub(crate) fn grader_files(&self) -> GraderFiles {
         GraderFiles::new(self.trial_dir, self.redactor)
+    }
+}
+
+/// Why steps make no text of an answer.
+#[derive(Debug)]
+pub(crate) enum NoText {
+    /// The answer is not what they need, which is its fault.
+    Unfit(String),
+    /// A step cannot be done with any answer.
+    BrokenStep(String),
+}
+
+/// The text that the steps make of the answer.
+pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText> {
+    steps.iter().try_fold(answer.to_owned(), |text, step| match step {
+        AnswerStep::Trim => Ok(trim(&text).to_owned()),
+        AnswerStep::Lowercase => Ok(text.to_lowercase()),
+        AnswerStep::Uppercase => Ok(text.to_uppercase()),
+        AnswerStep::Json(path) => json(path, &text).map_err(NoText::Unfit),
+        AnswerStep::Replace { replace, with } => regex::replaced(replace, with, &text).map_err(NoText::BrokenStep),
+        other => Err(NoText::BrokenStep(format!("the step {other:?} is not known"))),
+    })
+}
+
+fn json(path: &str, text: &str) -> Result<String, String> {
+    let root: Value =
+        evalsuite_schema::json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let steps = path.split('.').filter(|_| !path.is_empty());
+    let value = steps.into_iter().try_fold(&root, |value, step| match value {
+        Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
+        other => other.get(step),
+    });
+    match value {
+        None => Err(format!("the answer has no `{path}`")),
+        Some(Value::Null) if path.is_empty() => Err("the answer is null".to_owned()),
+        Some(Value::Null) => Err(format!("`{path}` of the answer is null")),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Ok(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(steps: &[AnswerStep], answer: &str) -> String {
+        apply(steps, answer).unwrap_or_else(|problem| match problem {
+            NoText::Unfit(problem) => format!("! {problem}"),
+            NoText::BrokenStep(problem) => format!("!! {problem}"),
+        })
+    }
+
+    #[test]
+    fn steps_change_the_answer_in_order() {
+        use AnswerStep::{Json, Lowercase, Replace, Trim, Uppercase};
+
+        let path = |path: &str| Json(path.to_owned());
+        let replace = |pattern: &str, with: &str| Replace { replace: pattern.to_owned(), with: with.to_owned() };
+        for (steps, answer, expected) in [
+            (vec![Trim, Lowercase], "\u{feff} A \u{85}\n", "a \u{85}"),
+            (vec![Uppercase], "Straße", "STRASSE"),
+            (vec![path("a.0.b"), Uppercase], r#"{"a": [{"b": "x"}]}"#, "X"),
+            (vec![path("a")], r#"{"a": [1, {"b": null}]}"#, r#"[1,{"b":null}]"#),
+            (vec![path("")], " [1] ", "[1]"),
+            (vec![path("a"), path("b")], r#"{"a": {"b": 2.5}}"#, "2.5"),
+            (vec![replace("(?s)\\A.*?```(?:json)?\\n(.*?)```.*", "${1}"), Trim], "So:\n```json\n[1]\n```", "[1]"),
+            (vec![replace("(a)(b)?", "<${1}${2}$$>")], "ab a", "<ab$> <a$>"),
+            (vec![replace("x", "")], "y", "y"),
+            (vec![path("a.1")], r#"{"a": [1]}"#, "! the answer has no `a.1`"),
+            (vec![path("a")], r#"{"a": null}"#, "! `a` of the answer is null"),
+        ] {
+            assert_eq!(applied(&steps, answer), expected, "{steps:?} of {answer:?}");
+        }
+        assert!(applied(&[path("a")], "no").starts_with("! the answer is not JSON: "));
+        assert!(applied(&[replace("(", "")], "").starts_with("!! the pattern of `replace` does not compile: "));
     }
 }

@@ -1,6 +1,5 @@
 //! Built-in graders, a file for each or for a family of them, and scoring. The table of graders in the schema names the function of each type.
 
-pub(crate) mod answer_steps;
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
 pub(crate) mod compare;
@@ -12,7 +11,6 @@ pub(crate) mod grading_context;
 pub(crate) mod json_graders;
 #[cfg_attr(not(feature = "json-schema"), path = "no_json_schema.rs")]
 pub(crate) mod json_schema;
-pub(crate) mod letter_case;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
 #[cfg_attr(not(feature = "patterns"), path = "no_regex.rs")]
@@ -30,10 +28,10 @@ use std::time::Instant;
 use evalsuite_records::record::{Assertion, GraderRecord};
 use evalsuite_schema::{Grader, GraderConfig};
 
-use crate::grade::answer_steps::NoText;
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::grading_context::NoText;
 use crate::grade::user_grader::{Graded, GraderCall};
 use crate::model::score::Score;
 
@@ -60,7 +58,7 @@ pub(crate) fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>
 
 /// Runs a grader on what its `transform` makes of the answer. Without such a text the answer fails, also if the result is inverted.
 fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
-    match answer_steps::apply(&call.grader.transform, call.context.evidence.answer()) {
+    match grading_context::apply(&call.grader.transform, call.context.evidence.answer()) {
         Ok(answer) => {
             let evidence = call.context.evidence.with_answer(&answer);
             grade_by_type(&GraderCall { context: &GradingContext { evidence: &evidence, ..*call.context }, ..*call })

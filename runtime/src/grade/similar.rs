@@ -13,7 +13,7 @@ use evalsuite_schema::grader::Similar;
 
 use crate::grade::assertion_text::{shorten, show};
 use crate::grade::grader_record::pass_mark;
-use crate::grade::letter_case::folded_letter;
+use crate::grade::text_graders::folded_letter;
 use crate::grade::user_grader::GraderCall;
 use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;

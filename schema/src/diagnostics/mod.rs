@@ -10,9 +10,7 @@ pub mod suggest;
 pub mod terminal;
 pub mod workflow_command;
 
-pub use self::diagnostic::{Diagnostics, notes};
-pub use self::location::{Excerpt, Position, SourceRange};
-pub use self::terminal::counted;
 pub use code::{Code, Severity};
-pub use diagnostic::{Diagnostic, Edit, Fix, Related};
-pub use location::Location;
+pub use diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Related, notes};
+pub use location::{Excerpt, Location, Position, SourceRange};
+pub use terminal::counted;

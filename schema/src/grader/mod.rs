@@ -15,11 +15,10 @@ mod trajectory;
 
 use evalsuite_derive::skip_empty;
 
-use self::config::grader_config;
 use crate::json::{FromJson, ToJson};
 use crate::{Examples, Location, Object, is_default};
+use config::grader_config;
 
-pub use self::text::Similar;
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand, ResultSource};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
@@ -32,7 +31,7 @@ pub use judge::{
     PromptCommand, ReferenceAnswer, Rubrics, ScoreRange,
 };
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
-pub use text::{Regex, TextList, TextValue};
+pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 /// The table of graders, given to the macro `$generate`. A row is what the reference says, then the variant of [`GraderConfig`] with its

@@ -28,14 +28,13 @@ pub use serde_json::Number;
 /// A JSON value, like `serde_json::json!`: `json!({"b": 1, "a": [null, name]})`. The keys stay in this order.
 pub use crate::__json as json;
 
-pub use self::object::{key_of_step, step_of_key};
 #[doc(hidden)]
 pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
 #[doc(hidden)]
 pub use evalsuite_derive::{FromJson, ToJson};
 #[doc(hidden)]
 pub use number::number_of_digits;
-pub use object::Object;
+pub use object::{Object, key_of_step, step_of_key};
 pub use reader::Reader;
 pub use value::{Index, Value};
 #[doc(hidden)]
@@ -51,7 +50,7 @@ pub use serde_json::Result;
 
 use serde::de::{Deserialize, DeserializeOwned};
 
-use self::writer::{Spacing, written};
+use writer::{Spacing, written};
 
 /// Decodes JSON.
 ///

@@ -202,20 +202,14 @@ const CLI: &[&str] = &[
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] = &[
-    "slashes",
     "spelling",
     "cargo_workspace",
-    "calibration",
     "suite_files",
     "pattern",
-    "parts",
     "listing",
-    "tree",
     "directories",
-    "skill_directories",
     "glob",
     "case_files",
-    "data_files",
     "directory_links",
 ];
 
@@ -230,7 +224,6 @@ const CONVERT: &[&str] = &[
     "suite_draft",
     "tasks",
     "new_suite",
-    "source_kind",
     "harbor",
     "promptfoo",
 ];

@@ -17,7 +17,7 @@ use crate::read::node::Node;
 use crate::source::Span;
 use crate::{fields, graders};
 
-pub(crate) use self::entry::task_graders;
+pub(crate) use entry::task_graders;
 pub(crate) use list::read_list;
 pub(crate) use merge::{CaseFacts, merge};
 

@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{Aggregator, Composite, FieldAccuracy, Similar, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 
-use crate::grade::letter_case::folded;
+use crate::grade::text_graders::folded;
 use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
 use crate::run::probe::reference::of_grader;
