@@ -40,9 +40,9 @@ pub use evalsuite_records::run_data::{
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use evalsuite_statistics::{CorrectedRate, corrected_rate, wilson_interval};
-pub use formats::{
-    Destination, Exported, FORMATS, Format, InspectFormat, InspectLog, MARKDOWN_LIMIT, content_text, inspect_logs, otel,
-};
+pub use formats::otel;
+pub use formats::{Destination, Exported, FORMATS, Format, MARKDOWN_LIMIT, content_text};
+pub use formats::{InspectFormat, InspectLog, inspect_logs};
 pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
