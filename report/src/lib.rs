@@ -20,14 +20,13 @@ mod formats;
 mod gates;
 mod health;
 mod html;
-mod judged_rates;
 pub mod lift;
 mod run_data;
 mod schemas;
 mod sequential;
-mod slice;
 mod suite_text;
 
+pub use self::suite_text::{JudgedRate, judged_rates};
 pub use accept::{
     Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, write_accepted_answers, write_baseline,
 };
@@ -46,7 +45,6 @@ pub use formats::{InspectFormat, InspectLog, inspect_logs};
 pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
-pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use sequential::{

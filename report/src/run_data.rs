@@ -1,9 +1,13 @@
-//! A run as reports see it, with the files of its trials.
+//! A run as reports see it, with the files of its trials, and the values of cases by which they are grouped.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status, TrialRecord};
+use evalsuite_schema::Value;
+use evalsuite_schema::gate::SliceKey;
+
 pub use evalsuite_records::run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+
 pub(crate) use evalsuite_records::run_data::{SuiteNames, TrialFiles, read_record};
 
 /// The cases of a run by suite, id and target; of several tests that run a case, the first one.
@@ -53,4 +57,28 @@ pub(crate) fn count_outcomes(outcomes: impl Iterator<Item = Status>) -> OutcomeC
     let mut counts = OutcomeCounts::default();
     outcomes.for_each(|outcome| counts.add(outcome));
     counts
+}
+
+/// The values that a case has, each once. Those of bucket, tag and metadata are in the records of trials: a case without any has none.
+pub(crate) fn values_of(key: &SliceKey, case: &CaseData) -> Vec<String> {
+    let trial = case.trials.first().map(|trial| &trial.record);
+    let mut values = match key {
+        SliceKey::Suite => vec![case.record.suite.clone()],
+        SliceKey::Target => vec![case.record.target.clone()],
+        SliceKey::Bucket => trial.and_then(|trial| trial.failure_bucket.clone()).into_iter().collect(),
+        SliceKey::Tag => trial.map(|trial| trial.tags.clone()).unwrap_or_default(),
+        SliceKey::Metadata(key) => trial.and_then(|trial| trial.metadata.get(key)).map(texts).unwrap_or_default(),
+    };
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    values
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Number(_) | Value::Bool(_) => vec![value.to_string()],
+        Value::Array(values) => values.iter().flat_map(texts).collect(),
+        Value::Null | Value::Object(_) => Vec::new(),
+    }
 }

@@ -1,16 +1,22 @@
-//! `cargo evalsuite new case` and `new calibration`.
+//! `cargo evalsuite new case`, `new calibration` and `new grader`: a case, answers rated by people, and a function with its name in the
+//! call that includes the suite.
 
 use std::io::Write;
+use std::path::Path;
 
 use evalsuite_discovery::{SKILL_EVALS, suite_files};
+use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::{Ident, LitStr};
 
 use super::arguments::Question;
 use super::package::{Changes, PackageHere, check_name, read_if_there};
 use super::suite;
-use crate::new::arguments::{NewCalibration, NewCase};
+use crate::locate::includes::{self, SourceFile};
+use crate::new::arguments::{NewCalibration, NewCase, NewGrader};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::stdout;
 
@@ -113,4 +119,140 @@ pub(super) fn write_calibration(arguments: &NewCalibration) -> Result<()> {
     changes.write(arguments.force)?;
     writeln!(stdout(), "\n`cargo evalsuite calibrate {}` measures the judge of the environment.", suite.entry)?;
     Ok(())
+}
+
+pub(super) fn write_grader(arguments: &NewGrader) -> Result<()> {
+    let package = PackageHere::find()?;
+    let suite = package.suite(arguments.suite.as_deref())?;
+    let question = Question { text: "Name of the grader", argument: "NAME", default: None };
+    let name = question.answer(arguments.name.as_deref())?.replace('-', "_");
+    check_name(&name)?;
+    check_grader_name(&name)?;
+    let function = include_str!("../../assets/new/grader.rs.txt").replace("{name}", &name);
+    if suite.is_skill {
+        let message = format!("{} is an Agent Skill, whose evals name no graders", suite.entry);
+        return Err(CliError::with_help(message, "add to the `expectations` of an eval"));
+    }
+    let edited = includes::source_files(&package.root)
+        .into_iter()
+        .find_map(|file| Some((registered(&file, &package.root, &suite.path, &name)?, file)));
+    let Some((text, file)) = edited else {
+        let message = format!("no source file calls `include_eval_suite!({:?})` outside of modules", suite.entry);
+        let help = format!("write the function, and add `graders = [{name}]` to the call");
+        return Err(CliError::with_help(message, help));
+    };
+    if file.text.contains(&format!("fn {name}(")) {
+        let message = format!("{} already has a function `{name}`", file.shown);
+        return Err(CliError::new(message));
+    }
+    let mut changes = Changes::new(&package.root);
+    changes.edit(file.path, format!("{}\n\n{function}", text.trim_end()), format!("grader {name}"));
+    changes.write(false)?;
+    match suite.has_tasks {
+        true => writeln!(stdout(), "\nA task uses it with `{{ \"name\": \"{name}\" }}` in its `graders`.")?,
+        false => writeln!(stdout(), "\nA case uses it with `- type: {name}` in its `assertions`.")?,
+    }
+    Ok(())
+}
+
+/// A function can have the name, and no built-in grader has it.
+fn check_grader_name(name: &str) -> Result<()> {
+    let what = if syn::parse_str::<Ident>(name).is_err() {
+        "a keyword of Rust"
+    } else if BUILT_IN.contains(&name.replace('_', "-").as_str()) {
+        "a built-in type of graders"
+    } else {
+        return Ok(());
+    };
+    Err(CliError::with_help(format!("`{name}` is {what}"), "choose another name"))
+}
+
+/// The text of a source file with the grader in the arguments of its call that includes the suite; `None` without such a call.
+fn registered(file: &SourceFile, root: &Path, suite: &Path, name: &str) -> Option<String> {
+    let tokens: TokenStream = file.text.parse().ok()?;
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let arguments = tokens.windows(3).find_map(|window| match window {
+        [TokenTree::Ident(call), TokenTree::Punct(mark), TokenTree::Group(arguments)]
+            if call == "include_eval_suite" && mark.as_char() == '!' && names(arguments, file, root, suite) =>
+        {
+            Some(arguments)
+        }
+        _ => None,
+    })?;
+    let (at, inserted) = insertion(arguments, name);
+    let (before, after) = file.text.split_at(at);
+    Some(format!("{before}{inserted}{after}"))
+}
+
+fn names(arguments: &Group, file: &SourceFile, root: &Path, suite: &Path) -> bool {
+    let Some(path) = arguments.stream().into_iter().next() else { return false };
+    let Ok(path) = syn::parse2::<LitStr>(path.into()) else { return false };
+    let path = path.value();
+    let path = match path.strip_prefix("./") {
+        Some(rest) => file.path.parent().unwrap_or(root).join(rest),
+        None => root.join(&path),
+    };
+    includes::is_same_suite(&path, suite)
+}
+
+/// Where which text is added to the arguments.
+fn insertion(arguments: &Group, name: &str) -> (usize, String) {
+    let tokens: Vec<TokenTree> = arguments.stream().into_iter().collect();
+    let list = tokens.windows(3).find_map(|window| match window {
+        [TokenTree::Ident(argument), TokenTree::Punct(_), TokenTree::Group(list)]
+            if argument == "graders" && list.delimiter() == Delimiter::Bracket =>
+        {
+            Some(list)
+        }
+        _ => None,
+    });
+    match list {
+        Some(list) => after(list.stream(), list.span_open().byte_range().end, name),
+        None => after(arguments.stream(), 0, &format!("graders = [{name}]")),
+    }
+}
+
+/// An item after the last token of a list that is separated by commas; `start` is where an empty list begins.
+fn after(list: TokenStream, start: usize, item: &str) -> (usize, String) {
+    match list.into_iter().last() {
+        None => (start, item.to_owned()),
+        Some(TokenTree::Punct(comma)) if comma.as_char() == ',' => (comma.span().byte_range().end, format!(" {item},")),
+        Some(last) => (last.span().byte_range().end, format!(", {item}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after_adding(call: &str) -> Option<String> {
+        let text = format!("use x::include_eval_suite;\n{call}\nfn after() {{}}\n");
+        let file = SourceFile { path: "/p/tests/evals.rs".into(), shown: "tests/evals.rs".into(), text };
+        let text = registered(&file, Path::new("/p"), Path::new("/p/suites/shop"), "short")?;
+        let inner = text.strip_prefix("use x::include_eval_suite;\n")?.strip_suffix("\nfn after() {}\n")?;
+        Some(inner.to_owned())
+    }
+
+    #[test]
+    fn the_grader_joins_the_arguments_of_the_call() {
+        for (call, expected) in [
+            ("include_eval_suite!(\"suites/shop\");", "include_eval_suite!(\"suites/shop\", graders = [short]);"),
+            (
+                "include_eval_suite! {\n    \"suites/shop\",\n    agent = a,\n}",
+                "include_eval_suite! {\n    \"suites/shop\",\n    agent = a, graders = [short],\n}",
+            ),
+            (
+                "include_eval_suite!(\"suites/shop/EVAL.yaml\", graders = [\"é\" => é], agent = a);",
+                "include_eval_suite!(\"suites/shop/EVAL.yaml\", graders = [\"é\" => é, short], agent = a);",
+            ),
+            (
+                "include_eval_suite!(\"suites/shop\", graders = []);",
+                "include_eval_suite!(\"suites/shop\", graders = [short]);",
+            ),
+        ] {
+            assert_eq!(after_adding(call).as_deref(), Some(expected));
+        }
+        assert_eq!(after_adding("include_eval_suite!(\"suites/other\");"), None);
+        assert_eq!(after_adding("mod inner { include_eval_suite!(\"suites/shop\"); }"), None, "its names differ");
+    }
 }

@@ -4,7 +4,6 @@ mod agent;
 mod arguments;
 mod case;
 mod ci_and_editor;
-mod grader;
 mod package;
 mod suite;
 
@@ -17,7 +16,7 @@ pub(crate) fn run(command: &New) -> Result<Exit> {
         None => suite::write(&Default::default()),
         Some(NewItem::Suite(arguments)) => suite::write(arguments),
         Some(NewItem::Case(arguments)) => case::write(arguments),
-        Some(NewItem::Grader(arguments)) => grader::write(arguments),
+        Some(NewItem::Grader(arguments)) => case::write_grader(arguments),
         Some(NewItem::AgentCli(arguments)) => agent::write_cli(arguments),
         Some(NewItem::AgentAcp(arguments)) => agent::write_acp(arguments),
         Some(NewItem::Calibration(arguments)) => case::write_calibration(arguments),

@@ -15,7 +15,7 @@ use crate::cases::{self, input};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both, resolve};
 use crate::fields::paths::SharedFiles;
 use crate::fields::paths::{self, PathKind, Roots, Scope, SearchFailure};
-use crate::fields::{self, Fields, id};
+use crate::fields::{self, Fields, values};
 use crate::graders::GraderNotes;
 use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
 use crate::read;
@@ -199,7 +199,7 @@ fn read_sample(
     d: &mut Diagnostics,
 ) -> Option<Sample> {
     let mut fields = Fields::new(node, Sample::TABLE, d)?;
-    let (id, id_span) = id::read(&mut fields, None, d);
+    let (id, id_span) = values::read(&mut fields, None, d);
     let mut parts = fields.parts(cx.scope, d);
     let case = match fields.get("case") {
         Some(entry) => of_suite(entry, &mut fields, cx, d),

@@ -12,7 +12,7 @@ use super::workspace::{self, SettingsOwner};
 use super::{execution, input, matrix};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
-use crate::fields::{self, Fields, id, vars};
+use crate::fields::{self, Fields, values, vars};
 use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
 use crate::graders::examples;
 use crate::read::node::{Entry, Node};
@@ -76,7 +76,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     }
     // Its cases are read without it.
     fields.get(matrix::KEY);
-    let (id, id_span) = id::read(&mut fields, cx.directory, d);
+    let (id, id_span) = values::read(&mut fields, cx.directory, d);
     let mut parts = fields.parts(scope, d);
     let execution = fields.get("execution").map(|entry| execution::case(&entry.value, scope, d)).unwrap_or_default();
     let criteria = fields

@@ -1,13 +1,18 @@
-//! Commands: a command line for the shell, or a program and its arguments.
+//! Commands: a command line for the shell, or a program and its arguments; what a sealed one may use; and `mcp` of a target with its
+//! servers. Here is what tables do not state.
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Argument, Command};
+use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::keys::{Keys, Parts, Status, Written};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Argument, Command, Mcp, McpServer, Network, NetworkPorts, PathRef};
 
-use super::paths::{self, PathKind, Scope, SearchFailure};
+use super::paths::{self, PathKind, Scope, SearchFailure, is_absolute};
+use super::{Fields, environment, label, list, reject, text, values, wrong_type};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, in_place_of};
 use crate::fields;
-use crate::read::node::{Data, Node};
+use crate::read::node::{Data, Entry, Node};
 
 /// Endings by which an argument is recognised as the script that an interpreter runs.
 const SCRIPTS: &[&str] = &[".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1"];
@@ -136,6 +141,208 @@ fn starts_with_dots(word: &str) -> bool {
 /// Options (`--import=hook.mjs`) and URLs end like scripts, too, and are none.
 fn ends_like_script(word: &str) -> bool {
     SCRIPTS.iter().any(|ending| word.ends_with(ending)) && !word.starts_with('-') && !word.contains("://")
+}
+
+/// Reads `network`, `read` and `write`.
+pub(crate) fn read_sealing(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    read_with(fields, parts, scope, false, d);
+}
+
+/// Reads them of a target, whose paths may contain variables.
+pub(crate) fn read_of_target(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    read_with(fields, parts, scope, true, d);
+}
+
+/// Reports keys of a sealed command that are written without a value. Elsewhere that is as if they were absent; here the command would do
+/// without what they protect.
+pub(crate) fn refuse_blank(fields: &Fields<'_>, d: &mut Diagnostics) {
+    let is_blank = |entry: &&Entry| KEYS.contains(&entry.key.as_str()) && entry.value.is_null();
+    for entry in fields.node.as_mapping().into_iter().flatten().filter(is_blank) {
+        let message = format!("`{}` has no value", entry.key);
+        d.report(Code::BlankValue, entry.key_span, message, "write a value or delete the key");
+    }
+}
+
+const KEYS: [&str; 5] = ["sealed", "network", "unix_sockets", "read", "write"];
+
+fn read_with(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, variables: bool, d: &mut Diagnostics) {
+    refuse_blank(fields, d);
+    if let Some(entry) = fields.get("network") {
+        parts.make("network", network(entry, scope, d));
+    }
+    for key in ["read", "write"] {
+        if let Some(entry) = fields.get(key) {
+            parts.make(key, paths(entry, scope, variables, d));
+        }
+    }
+}
+
+fn network(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Network> {
+    let (node, what) = (&entry.value, label(entry));
+    match &node.data {
+        Data::String(_) => {
+            let word = values::word(node, &what, Network::WORDS, d)?;
+            Some(if word == "none" { Network::None } else { Network::All })
+        }
+        Data::Mapping(_) => {
+            let mut fields = Fields::new(node, NetworkPorts::TABLE, d)?;
+            let written_ports = fields.get("ports").map_or(node.span, |entry| entry.value.span);
+            let written: Option<NetworkPorts> = fields.parts(scope, d).into_value();
+            fields.finish(d);
+            let ports = written?.ports;
+            if ports.is_empty() {
+                let help = "name the ports, or write `network: none`";
+                return reject(Code::OutOfRange, written_ports, "`ports` is empty", help, d);
+            }
+            Some(Network::Ports(ports.into_iter().filter_map(|port| port.try_into().ok()).collect()))
+        }
+        _ => wrong_type(node, &what, "`all`, `none` or `{ports: [443]}`", d),
+    }
+}
+
+fn paths(entry: &Entry, scope: Scope<'_>, variables: bool, d: &mut Diagnostics) -> Option<Vec<PathRef>> {
+    let what = label(entry);
+    let items = list(&entry.value, &what, d)?;
+    values::all(items, |item| path(item, &format!("an element of {what}"), scope, variables, d))
+}
+
+/// A path. Those outside of the package differ between machines, and are looked for when the command runs.
+fn path(node: &Node, what: &str, scope: Scope<'_>, variables: bool, d: &mut Diagnostics) -> Option<PathRef> {
+    if node.is_null() {
+        let message = format!("{what} must be text, found nothing");
+        return reject(
+            Code::WrongType,
+            node.span,
+            message,
+            "write a path; the home directory is `\"~\"`, with quotes",
+            d,
+        );
+    }
+    let written = text(node, what, d)?;
+    let later = is_absolute(&written) || written == "~" || written.starts_with("~/");
+    match later && !Syntax::Variable.is_in(&written) || variables && Syntax::Variable.is_in(&written) {
+        true => Some(PathRef::new(written)),
+        false => scope.find(node, what, PathKind::Any, d).map(|found| found.reference),
+    }
+}
+
+/// The placeholder of the file with the servers.
+const CONFIG: &str = "MCP_CONFIG";
+
+/// Longest name of a server, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// Reads `mcp`, and checks that the command names its file only where there is one.
+pub(crate) fn read_mcp_of_target(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    let command = fields.written(fields.key("command"));
+    match fields.get("mcp") {
+        Some(entry) => parts.make("mcp", mcp(entry, scope, d)),
+        None => {
+            let names_file = |text: &str| Syntax::Command.names(text).any(|name| name == CONFIG);
+            if let Some(entry) = command.filter(|entry| entry.value.as_str().is_some_and(names_file)) {
+                let message = format!("`command` has `{{{CONFIG}}}`, but the target has no `mcp`");
+                d.report(Code::UnknownPlaceholder, entry.value.span, message, "add `mcp` with `servers`");
+            }
+        }
+    }
+}
+
+/// Reads `mcp` of an agent that gets its servers in a message.
+pub(crate) fn read_of_session(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    if let Some(entry) = fields.get("mcp") {
+        parts.make("mcp", mcp(entry, scope, d));
+    }
+}
+
+fn mcp(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Mcp> {
+    let mut fields = Fields::new(&entry.value, Mcp::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
+    let servers = fields.require("servers", d).and_then(|entry| servers(entry, scope, d));
+    let keys = ["record", "replay", "faults"].map(|key| fields.get(key));
+    fields.finish(d);
+    if parts.is_broken() {
+        return None;
+    }
+    let mcp = Mcp {
+        servers: servers?,
+        record: parts.take_or("record", true)?,
+        replay: parts.take("replay")?,
+        recorded_by: parts.take("recorded_by")?,
+        only_tools: parts.take("only_tools")?,
+        faults: parts.take("faults")?,
+    };
+    let [record, replay, faults] = keys;
+    for needs in [replay.filter(|_| mcp.replay), faults.filter(|_| !mcp.faults.is_empty())].into_iter().flatten() {
+        if let Some(record) = record.filter(|_| !mcp.record) {
+            let message = format!("`record: false` and `{}` contradict each other", needs.key);
+            d.report(
+                Code::ConflictingKeys,
+                record.key_span,
+                message,
+                "delete one: the proxy that records also does this",
+            );
+            return None;
+        }
+    }
+    let names: Vec<&str> = mcp.servers.iter().map(|server| server.name.as_str()).collect();
+    let unknown = mcp.faults.iter().filter_map(|fault| fault.server.as_deref()).find(|name| !names.contains(name));
+    if let (Some(name), Some(entry)) = (unknown, faults) {
+        let help = suggest::did_you_mean_or_known(name, &names);
+        return reject(Code::TargetsFile, entry.value.span, format!("`faults` names the server `{name}`"), help, d);
+    }
+    Some(mcp)
+}
+
+fn servers(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<McpServer>> {
+    let Some(entries) = entry.value.as_mapping() else {
+        return super::wrong_type(&entry.value, "`servers`", "a mapping of names to servers", d);
+    };
+    if entries.is_empty() {
+        return reject(Code::TargetsFile, entry.value.span, "`servers` is empty", "name a server, or delete `mcp`", d);
+    }
+    super::all(entries, |entry| server(entry, scope, d))
+}
+
+fn server(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<McpServer> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let name = &entry.key;
+    let is_name = name.len() <= LONGEST_NAME && name.bytes().all(is_part) && !name.starts_with(['.', '-', '_']);
+    if !is_name || name.is_empty() {
+        let help =
+            "use up to 64 letters, digits, `_`, `-` and `.`, a letter or digit first: it is a part of file names";
+        d.report(Code::TargetsFile, entry.key_span, format!("`{name}` is not a valid name of an MCP server"), help);
+    }
+    let mut fields = Fields::new(&entry.value, McpServer::TABLE, d)?;
+    let url = fields.key("url");
+    if let (Some(entry), Status::Refused(code, message, help)) = (fields.written(url), url.status) {
+        return reject(code, entry.key_span, message, help, d);
+    }
+    let mut parts = fields.parts(scope, d);
+    if let Some(transport) = fields.get("type") {
+        check_transport(&transport.value, d);
+    }
+    if let Some(entry) = fields.get("env") {
+        parts.set("env", Written::made(environment(entry, d)));
+    }
+    fields.finish(d);
+    let server: McpServer = parts.into_value()?;
+    is_name.then(|| McpServer { name: name.clone(), ..server })
+}
+
+/// Clients name the transport in files that they share.
+fn check_transport(node: &Node, d: &mut Diagnostics) {
+    match node.as_str() {
+        Some("stdio") => {}
+        _ => {
+            let message = "only MCP servers with `type: stdio` are supported";
+            d.report(
+                Code::UnsupportedKey,
+                node.span,
+                message,
+                "name a command that speaks MCP on standard input and output",
+            );
+        }
+    }
 }
 
 #[cfg(test)]

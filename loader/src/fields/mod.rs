@@ -3,20 +3,16 @@
 pub(crate) mod command;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/constant_pattern.rs")]
 pub(crate) mod constant_pattern;
-pub(crate) mod id;
-pub(crate) mod mcp;
-mod misplaced;
 pub(crate) mod paths;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/pattern.rs")]
 pub(crate) mod pattern;
 #[cfg(feature = "patterns")]
 mod pattern_error;
 pub(crate) mod pattern_problem;
-pub(crate) mod sealing;
 pub(crate) mod settings;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/unicode_tables.rs")]
 pub(crate) mod unicode_tables;
-mod values;
+pub(crate) mod values;
 pub(crate) mod vars;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
@@ -141,7 +137,7 @@ impl<'n> Fields<'n> {
                 let message = format!("`{old}` is now `{new}`");
                 let problem = Diagnostic::new(Code::DeprecatedKey, message).at(entry.key_span);
                 d.push(if is_elsewhere {
-                    problem.help(misplaced::written_elsewhere(new, entry))
+                    problem.help(settings::written_elsewhere(new, entry))
                 } else {
                     let is_there = self.entries.iter().any(|entry| entry.key == new);
                     let fix = (!is_there).then(|| Fix::Replace(new.to_owned()));
@@ -241,7 +237,7 @@ impl<'n> Fields<'n> {
             let problem =
                 Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.object.what));
             let problem = problem.at(entry.key_span);
-            d.push(match misplaced::home(&entry.key, &keys) {
+            d.push(match settings::home(&entry.key, &keys) {
                 Some(home) => {
                     // An object that is not there is added by the first of its keys.
                     let is_first = !moved_below.contains(&home.path[0]);
@@ -266,7 +262,7 @@ impl<'n> Fields<'n> {
         let known = self.known();
         let near = || suggest::did_you_mean(key, known.iter().copied());
         let is_synonym = suggest::synonyms(key).any(|name| known.contains(&name));
-        let meant = if is_synonym { near() } else { misplaced::elsewhere(key, self.object.keys) };
+        let meant = if is_synonym { near() } else { settings::elsewhere(key, self.object.keys) };
         meant.or_else(near).unwrap_or_else(|| {
             let known = suggest::listed(&known);
             if self.is_top {

@@ -10,7 +10,7 @@ use crate::cases::case::CheckedCase;
 use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_file, workspace};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{self, PathKind, Scope};
-use crate::fields::{self, Fields, id};
+use crate::fields::{self, Fields, values};
 use crate::graders::assertions::{self, CaseFacts};
 use crate::graders::examples;
 use crate::read::node::{Entry, Node};
@@ -108,7 +108,7 @@ fn read_task(
 ) -> Option<CheckedCase> {
     let mut fields = Fields::new(node, Task::TABLE, d)?.at_top();
     fields.get("$schema");
-    let (id, id_span) = id::read_task(&mut fields, d);
+    let (id, id_span) = values::read_task(&mut fields, d);
     let written: Task = fields.parts(scope, d).into_value_of_rest()?;
     let (input_entry, reference_entry) = (fields.get("input"), fields.get("reference_solution"));
     if suite.is_some_and(|suite| suite.require_reference_solution) && reference_entry.is_none() {

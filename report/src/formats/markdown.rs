@@ -12,9 +12,9 @@ use evalsuite_statistics::mean;
 
 use super::{Destination, Format};
 use crate::failure_text::FailureText;
-use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::sequential::RunDecision;
+use crate::suite_text::judged_rates;
 
 pub(super) const FORMAT: Format = Format::of_text(
     "markdown",

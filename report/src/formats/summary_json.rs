@@ -7,8 +7,8 @@ use evalsuite_records::summary::summarize_run;
 use serde::Serialize;
 
 use super::{Destination, Format};
-use crate::judged_rates::{JudgedRate, judged_rates};
 use crate::run_data::{Problem, RunData};
+use crate::suite_text::{JudgedRate, judged_rates};
 
 pub(super) const FORMAT: Format = Format::of_text(
     "json",

@@ -1,7 +1,6 @@
 //! The health of suites over several runs: cases that say nothing any more, cases and graders that are broken, judges that have drifted.
 
 mod cases;
-mod observed;
 
 use std::path::Path;
 use std::{fmt, io, iter};
@@ -13,7 +12,7 @@ use evalsuite_schema::diagnostics::{Code, counted};
 use evalsuite_statistics::shown_p;
 use serde::Serialize;
 
-use self::observed::Observed;
+use self::cases::Observed;
 use crate::run_data::{RunData, SuiteData};
 
 /// Limits of the findings.

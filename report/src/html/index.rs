@@ -15,9 +15,9 @@ use super::HtmlReport;
 use super::case_details::ChunkPlace;
 use super::past_runs::{past_run, totals};
 use crate::comparison::FEWEST_PAIRS;
-use crate::judged_rates::judged_rates;
 use crate::run_data::{Problem, RunData, SuiteData};
 use crate::sequential::RunDecision;
+use crate::suite_text::judged_rates;
 
 /// The longest reason in the index, in characters; the page of a case has all of it.
 const REASON: usize = 240;

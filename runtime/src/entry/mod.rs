@@ -7,7 +7,6 @@ pub(crate) mod failure_text;
 #[cfg_attr(not(feature = "grader-tests"), path = "no_grader_tests.rs")]
 pub(crate) mod grader_tests;
 mod missing_features;
-pub(crate) mod new_cases;
 #[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
 pub(crate) mod probe;
 #[cfg_attr(not(feature = "reload"), path = "no_reload.rs")]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Status};
 
 use crate::entry::evals_run::{RunError, RunErrorKind};
-use crate::entry::{new_cases, probe, reload, suite_check, suite_description};
+use crate::entry::{probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::progress::{ProgressEvent, ProgressStep};
 use crate::model::suite::EvalSuite;
@@ -82,8 +82,8 @@ pub fn check(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return suite_description::write(&evals).unwrap_or_else(|error| fail(with_sources(&error)));
     }
-    if let Some(wanted) = new_cases::wanted() {
-        return new_cases::run(evals, &wanted);
+    if let Some(wanted) = suite_check::wanted() {
+        return suite_check::run_new_cases(evals, &wanted);
     }
     if probe::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
         return;

@@ -11,8 +11,8 @@ use crate::judge::judge_call::{AskingGrader, CallPurpose, JudgeFailure, until_re
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
 use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, repair_prompt};
 use crate::judge::reply_reader::ReplyDefect;
+use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;
-use crate::model::judge::suite_judge::Inquiry;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::digest::sha256;
 

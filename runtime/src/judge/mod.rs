@@ -9,7 +9,6 @@ pub(crate) mod judge_choice;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod reply_reader;
-pub(crate) mod shown_answer;
 pub(crate) mod user_prompt;
 #[cfg(feature = "users")]
 pub(crate) mod user_turn;

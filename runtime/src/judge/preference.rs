@@ -8,7 +8,7 @@ use crate::judge::judge_call::JudgeFailure;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM};
 use crate::judge::reply_reader::{decided, object, or_undecided, text, text_of};
-use crate::judge::shown_answer::ShownAnswer;
+use crate::judge::user_prompt::ShownAnswer;
 use crate::judge::user_prompt::add_section;
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 

@@ -13,7 +13,7 @@ use evalsuite_schema::{PathRef, SealMode, Sealing};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::process::git_variables::{CEILING, ceiling_of};
 use crate::platform::process::{Detached, RunningGroup, TERMINATION_GRACE, end_groups, spawn};
 use crate::platform::seal_terms::{SealRefusal, SealedFiles};

@@ -12,8 +12,8 @@ use evalsuite_schema::{Case, Content, Input, Message, Object, ReferenceSolution,
 use serde::de::DeserializeOwned;
 
 use crate::model::answer_files::AnswerFiles;
+use crate::model::judge::Inquiry;
 use crate::model::judge::SuiteJudge;
-use crate::model::judge::suite_judge::Inquiry;
 use crate::model::messages::content_text;
 use crate::model::trial::decode_input;
 use crate::platform::accessors::getters;

@@ -29,7 +29,7 @@ use crate::platform::clock::timestamp;
 use crate::platform::digest::sha256;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, replace_file, write_json};
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::redaction::Redactor;
 use crate::platform::url::without_credentials;
 use crate::platform::{environment, notice, process};

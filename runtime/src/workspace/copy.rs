@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use evalsuite_schema::Reset;
 
 use crate::platform::files::{error_at, make_symlink};
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::untrusted::{EntryKind, remove_directory};
 use crate::workspace::base::BaseFacts;
 use crate::workspace::git::git;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::model::command::CommandEnvironment;
 use crate::platform::excerpt::last_chars;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::{environment, process};
 
 /// Time limit of one command.

@@ -148,10 +148,8 @@ const STATISTICS: &[&str] = &["distributions", "intervals", "permutation", "rate
 
 const REPORT: &[&str] = &[
     "run_data",
-    "slice",
     "sequential",
     "suite_text",
-    "judged_rates",
     "failure_text",
     "formats",
     "schemas",

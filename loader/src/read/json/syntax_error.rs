@@ -1,6 +1,6 @@
 //! What is wrong with a text that is not JSON.
 
-use super::reader::{Reader, Result};
+use super::{Reader, Result};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Position, Span};
 

@@ -1,7 +1,6 @@
 //! YAML 1.2, core schema, with merge keys: the tree is built from the events of `granit-parser`, whose errors have types.
 
 mod anchors;
-mod escape;
 #[cfg(feature = "documents")]
 mod js_scalar;
 mod other_notations;

@@ -2,7 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::escape;
+use super::scalar;
 use super::tree::{Tree, offset};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Position, Span, position_after};
@@ -281,7 +281,7 @@ fn unexpected_character(place: TextOffset<'_>, character: char) -> Diagnostic {
 }
 
 fn bad_escape(place: TextOffset<'_>) -> Diagnostic {
-    let Some((offset, length)) = escape::first_invalid(place.rest()) else {
+    let Some((offset, length)) = scalar::first_invalid(place.rest()) else {
         return error(place.character(), "invalid escape in this text", "write `\\\\` for a backslash");
     };
     let place = place.to(place.offset + offset);

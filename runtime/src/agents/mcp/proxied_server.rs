@@ -11,7 +11,7 @@ use std::time::Duration;
 use evalsuite_schema::json::json;
 use evalsuite_schema::{McpServer, Object, Value};
 
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::{environment, process};
 use crate::record::mcp::McpSessionFile;
 

@@ -14,7 +14,7 @@ use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, KEYS, NoJudge};
 use crate::judge::preference::{self, ComparedTask, OrderedReply};
-use crate::judge::shown_answer::ShownAnswer;
+use crate::judge::user_prompt::ShownAnswer;
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, Judges};
 use crate::model::suite_location::SuiteLocation;

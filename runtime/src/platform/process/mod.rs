@@ -1,9 +1,9 @@
-//! Programs with a time limit and a limit of captured output, which do not outlive this process.
+//! Programs with a time limit and a limit of captured output, which do not outlive this process. `EVALSUITE_VERBOSE` shows their command
+//! lines.
 //!
-//! Hand-written for Unix: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
-//! On Windows, a job object does both.
+//! Hand-written for Unix: crates for process groups such as `command-group` end a group when asked, but not when this process is killed. On
+//! Windows, a job object does both.
 
-pub(crate) mod echo;
 pub(crate) mod git_variables;
 mod group;
 #[cfg(windows)]
@@ -13,20 +13,23 @@ pub(crate) mod members;
 #[cfg(windows)]
 mod parent_process;
 pub(crate) mod test_runner;
+#[cfg(all(test, unix))]
+mod tests;
 #[cfg(unix)]
 pub(crate) mod watchdog;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
-use self::echo::Echo;
 use self::git_variables::remove_git_variables;
-use crate::platform::redaction::all_secrets;
+use crate::platform::notice;
+use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::platform::sealed::SealedStart;
+use crate::platform::shell_quoting::quoted_if_needed;
 
 pub(crate) use self::group::{RunningGroup, end_groups};
 
@@ -260,5 +263,30 @@ pub(crate) fn take_captured(captured: Option<Arc<Mutex<Captured>>>, is_cut: bool
     captured
 }
 
-#[cfg(all(test, unix))]
-mod tests;
+/// Whether programs are shown on standard error when they start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Echo {
+    #[default]
+    Off,
+    On,
+}
+
+impl Echo {
+    /// Writes a line.
+    pub(crate) fn say(self, text: impl FnOnce() -> String) {
+        if self == Self::On {
+            notice::say(&text());
+        }
+    }
+
+    /// Shows the command line and the working directory.
+    pub(crate) fn show(self, command: &Command) {
+        self.say(|| {
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            let line: Vec<String> =
+                words.map(|word| quoted_if_needed(&without_secrets(&word.to_string_lossy()))).collect();
+            let directory = command.get_current_dir().map(|directory| format!("  (in {})", directory.display()));
+            format!("$ {}{}", line.join(" "), directory.unwrap_or_default())
+        });
+    }
+}

@@ -9,7 +9,7 @@ use evalsuite_schema::{Case, Hook, Hooks};
 
 use crate::platform::digest::file_key;
 use crate::platform::files::{read_json, write_json};
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::redaction::Redactor;
 use crate::run::case_setup::bases::BaseOwner;
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};

@@ -8,7 +8,7 @@ use evalsuite_schema::{Isolation, Workspace};
 
 use crate::platform::digest::file_key;
 use crate::platform::files::remove_if_exists;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::record::coordination::run_once;
 use crate::run::case_setup::{CaseSetup, WorkspaceNeeds, WorkspaceSource};
 use crate::run::plan::Plan;

@@ -16,7 +16,7 @@ use crate::model::command::{CommandSeal, SealDefaults};
 use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
 use crate::platform::files::replace_file;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::process::{self, Detached, Finished};
 use crate::platform::redaction::{Redactor, without_secrets};
 use crate::platform::seal_terms::SealedFiles;

@@ -12,7 +12,7 @@ use evalsuite_schema::{Argument, Case, Command, Content, Input, Message, Object,
 use crate::model::command::{CommandEnvironment, of_workspace, shell};
 use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::shell_quoting::{is_quotable, quoted};
 use crate::run::trial_result::TrialResult;
 

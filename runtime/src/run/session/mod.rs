@@ -21,7 +21,7 @@ use crate::model::suite::EvalSuite;
 use crate::platform::digest::safe;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record;

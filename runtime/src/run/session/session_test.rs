@@ -10,7 +10,7 @@ use crate::model::suite_location::program;
 use crate::platform::digest::sha256;
 use crate::platform::files::read_text;
 use crate::platform::notice;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_report::{CaseError, decode_suite};

@@ -23,7 +23,7 @@ use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::errors::SettingError;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 use crate::record::run_directory::{RunDirectory, new_run_id, run_id};
 

@@ -12,7 +12,7 @@ use evalsuite_schema::{Repo, RepoSource, Resolve};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::workspace::git::{git, git_with_input};
 use crate::workspace::remove_directory;
 

@@ -3,7 +3,7 @@
 use evalsuite_needs::needs;
 use evalsuite_schema::{Checkout, PathRef, Reset};
 
-use crate::platform::process::echo::Echo;
+use crate::platform::process::Echo;
 use crate::workspace::repos::*;
 use crate::workspace::{BaseFacts, copy_to_trial, git_reset, restore};
 

@@ -1,26 +1,27 @@
-//! targets.yaml: agents that are commands or speak the Agent Client Protocol.
-
-mod acp_target;
-mod process;
+//! targets.yaml: agents that are commands or speak the Agent Client Protocol, with the command line, directory, health check and
+//! environment of their processes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::keys::{Keys, Written};
+use evalsuite_discovery::SuiteFile;
+use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry, TargetsFile};
+use evalsuite_schema::{
+    AcpTarget, CliTarget, HealthCheck, Location, PathRef, PermissionDecision, Permissions, Probe, Provider,
+    TargetEntry, TargetsFile,
+};
+use walkdir::WalkDir;
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
-use crate::fields::paths::{Roots, Scope, SharedFiles};
-use crate::fields::{Fields, mcp};
+use crate::fields::paths::{PathKind, Roots, Scope, SharedFiles, normalize};
+use crate::fields::{self, Fields, command, settings};
 use crate::keys::{self, Status};
-use crate::read::node::Node;
+use crate::read;
+use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
-use crate::{fields, read};
-use evalsuite_schema::diagnostics::suggest;
-
-use self::process::{command_line, placeholder_names, read_process, warn_of_answers};
 
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
@@ -205,7 +206,7 @@ fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Op
             let word = fields::text(&entry.value, "`provider`", d)?;
             match word.as_str() {
                 "cli" => cli(fields.node, scope, d).map(|target| Provider::Cli(Box::new(target))),
-                "acp" => acp_target::read(fields.node, scope, d).map(|target| Provider::Acp(Box::new(target))),
+                "acp" => read_acp_target(fields.node, scope, d).map(|target| Provider::Acp(Box::new(target))),
                 // Settings of another provider are another tool's business.
                 _ => {
                     if let Some(sealed) = fields.node.entry("sealed") {
@@ -241,7 +242,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
         warn_of_answers(entry.key_span, "the directory of the suite", d);
     }
     read_process(&mut fields, &mut parts, scope, d);
-    mcp::read_of_target(&mut fields, &mut parts, scope, d);
+    command::read_mcp_of_target(&mut fields, &mut parts, scope, d);
     if let (Some(entry), Some(Written::Boolean(true))) = (fields.get("cwd"), parts.get("in_suite_directory")) {
         let message = "`cwd` and `in_suite_directory` contradict each other";
         d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
@@ -295,4 +296,138 @@ fn aliases(entries: &mut [ReadEntry]) {
             current = found;
         }
     }
+}
+
+fn read_acp_target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<AcpTarget> {
+    let mut fields = Fields::new(node, AcpTarget::TABLE, d)?;
+    let mut parts = fields.parts(scope, d);
+    parts.make("command", fields.require("command", d).and_then(|entry| acp_command(&entry.value, d)));
+    read_process(&mut fields, &mut parts, scope, d);
+    command::read_of_session(&mut fields, &mut parts, scope, d);
+    if let Some(entry) = fields.get("permissions") {
+        parts.make("permissions", permissions(entry, scope, d));
+    }
+    without_effect(&mut fields, d);
+    fields.finish(d);
+    parts.into_value_of_rest()
+}
+
+fn acp_command(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let text = command_line(node, d)?;
+    for name in placeholder_names(&text).filter(|name| keys::is_known(keys::OF_COMMANDS, name)) {
+        let message = format!("`{{{name}}}` is not replaced in the command of an ACP agent");
+        let help = "delete it: the agent gets the prompt and its files in a message; variables such as EVALSUITE_CASE_ID are in its \
+                    environment";
+        d.report(Code::UnknownPlaceholder, node.span, message, help);
+    }
+    Some(text)
+}
+
+fn permissions(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Permissions> {
+    let (node, what) = (&entry.value, fields::label(entry));
+    match &node.data {
+        Data::String(_) => {
+            let word = fields::word(node, &what, PermissionDecision::WORDS, d)?;
+            Some(if word == "allow" { Permissions::Allow } else { Permissions::Deny })
+        }
+        Data::Sequence(_) => {
+            let rules = fields::list(node, &what, d)?;
+            if rules.is_empty() {
+                let help = "write a rule, or `permissions: deny`";
+                return fields::reject(Code::OutOfRange, node.span, "`permissions` is an empty list", help, d);
+            }
+            fields::all(rules, |rule| settings::object(rule, scope, d)).map(Permissions::Rules)
+        }
+        _ => fields::wrong_type(node, &what, "`allow`, `deny` or a list of rules", d),
+    }
+}
+
+/// How far below a targets file its suites are looked for.
+const SUITE_DEPTH: usize = 4;
+
+/// Reads how a process of a target runs: `cwd`, what it may use, `healthcheck` and `env`.
+fn read_process(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d: &mut Diagnostics) {
+    if let Some(entry) = fields.get("cwd") {
+        let directory = directory(&entry.value, scope, d);
+        if let Some(found) = &directory
+            && has_suite(&normalize(&scope.roots.package_root.join(&found.path)), scope)
+        {
+            warn_of_answers(entry.key_span, &format!("`{}`, which contains a suite", found.written), d);
+        }
+        parts.make("cwd", directory);
+    }
+    command::read_of_target(fields, parts, scope, d);
+    if let Some(entry) = fields.get("healthcheck") {
+        parts.make("healthcheck", healthcheck(entry, scope, d));
+    }
+    if let Some(entry) = fields.get("env") {
+        parts.set("env", Written::made(fields::environment(entry, d)));
+    }
+}
+
+/// Warns of a command that runs in a directory with a suite.
+fn warn_of_answers(key: Span, what: &str, d: &mut Diagnostics) {
+    let message = format!("the command runs in {what}: the agent is given the answers of its cases");
+    let help = "give the cases a workspace, or the target a directory without suites";
+    d.report(Code::AnswersInReach, key, message, help);
+}
+
+/// Whether a working directory contains the targets file and a suite next to it or below.
+fn has_suite(cwd: &Path, scope: Scope<'_>) -> bool {
+    let directory = scope.dir;
+    let is_suite = |entry: &walkdir::DirEntry| {
+        entry.file_type().is_file() && SuiteFile::named(&entry.file_name().to_string_lossy()).is_some()
+    };
+    directory.starts_with(cwd)
+        && WalkDir::new(directory)
+            .max_depth(SUITE_DEPTH)
+            .into_iter()
+            .filter_map(Result::ok)
+            .any(|entry| is_suite(&entry))
+}
+
+/// A directory; one with variables is looked for when the command runs.
+fn directory(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+    match node.as_str().filter(|text| Syntax::Variable.is_in(text)) {
+        Some(text) => Some(PathRef::new(text)),
+        None => scope.find(node, "`cwd`", PathKind::Directory, d).map(|found| found.reference),
+    }
+}
+
+/// A command line for the shell.
+fn command_line(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let text = fields::string(node, "`command`", d)?;
+    if text.trim().is_empty() {
+        return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
+    }
+    Some(text)
+}
+
+/// The names that are meant as placeholders. Shells have braces, too.
+fn placeholder_names(command: &str) -> impl Iterator<Item = &str> {
+    Syntax::Command.names(command).filter(|name| !name.bytes().any(|byte| byte.is_ascii_lowercase()))
+}
+
+fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
+    let mut fields = Fields::new(&entry.value, HealthCheck::TABLE, d)?;
+    let timeout_seconds = fields.parts(scope, d).take("timeout_seconds")?;
+    let (url, command) = (fields.get("url"), fields.get("command"));
+    let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
+    fields.finish(d);
+    let probe = match (url, command) {
+        (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
+        (None, Some(command)) => {
+            let command = fields::text(&command.value, "`command`", d)?;
+            Probe::Command { command, cwd }
+        }
+        (Some(_), Some(command)) => {
+            let message = "`url` and `command` are one setting";
+            return fields::reject(Code::ConflictingKeys, command.key_span, message, "keep one", d);
+        }
+        (None, None) => {
+            let message = "`healthcheck` has neither `url` nor `command`";
+            return fields::reject(Code::TargetsFile, entry.value.span, message, "add one", d);
+        }
+    };
+    Some(HealthCheck { probe, timeout_seconds })
 }
