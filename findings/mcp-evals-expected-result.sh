@@ -59,7 +59,9 @@ import { readFileSync } from "node:fs";
 const requests = readFileSync("requests.jsonl", "utf8").trim().split("\n");
 const judge = requests.filter((request) => request.includes("overall_comments"));
 const count = (list, text) => list.filter((request) => request.includes(text)).length;
-console.log(`requests ${requests.length}, expected ${count(requests, "The answer is that")}, tool ${count(judge, "31 degrees")} of ${judge.length}, differ ${new Set(judge).size - 1}`);
+const expected = count(requests, "The answer is that");
+const tool = `${count(judge, "31 degrees")} of ${judge.length}`;
+console.log(`requests ${requests.length}, expected ${expected}, tool ${tool}, differ ${new Set(judge).size - 1}`);
 JS
 export PATH="$folder/node_modules/.bin:$PATH" OPENAI_API_KEY=none
 status=0
