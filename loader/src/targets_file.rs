@@ -262,7 +262,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = command_line(node, d)?;
     for name in placeholder_names(&text).filter(|name| !keys::is_known(keys::OF_COMMANDS, name)) {
-        let help = suggest::did_you_mean_or_known(name, &keys::names(keys::OF_COMMANDS));
+        let help = suggest::did_you_mean_or_known(name, &keys::placeholder_names(keys::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)

@@ -351,7 +351,7 @@ fn is_same_file(one: &walkdir::DirEntry, other: &walkdir::DirEntry) -> io::Resul
 }
 
 /// Copies a file, link or directory to a path where nothing is.
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     let mut directories = Vec::new();
     for entry in sorted_walk(from) {
         let entry = entry?;

@@ -139,7 +139,7 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
         if let Some(directory) = to.parent() {
             fs::create_dir_all(directory)?;
         }
-        merge_plan::copy(from, &to)
+        merge_plan::copy_tree(from, &to)
             .map_err(|error| io::Error::new(error.kind(), format!("cannot copy {}: {error}", from.display())))?;
     }
     for (path, suite) in &plan.suites {

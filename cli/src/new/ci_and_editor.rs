@@ -40,7 +40,7 @@ pub(super) fn add_ci(changes: &mut Changes, workspace_root: &Path) -> Result<()>
 pub(super) fn add_nextest_profile(changes: &mut Changes, workspace_root: &Path) -> Result<()> {
     let path = workspace_root.join(".config/nextest.toml");
     let is_there = path.is_file();
-    let mut document = if is_there { package::read(&path)? } else { DocumentMut::new() };
+    let mut document = if is_there { package::read_manifest(&path)? } else { DocumentMut::new() };
     let profiles = document.entry("profile").or_insert_with(|| {
         let mut profiles = Table::new();
         profiles.set_implicit(true);

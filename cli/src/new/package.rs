@@ -121,7 +121,7 @@ impl CrateSource {
 
 impl Manifest {
     pub(super) fn read(path: PathBuf) -> Result<Self> {
-        let document = read(&path)?;
+        let document = read_manifest(&path)?;
         Ok(Self { path, document, added: Vec::new() })
     }
 
@@ -157,7 +157,8 @@ impl Manifest {
     /// Adds what tests of suites need, unless it is there under any name.
     pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) {
         let root = workspace_root.join("Cargo.toml");
-        let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
+        let workspace =
+            if root == self.path { self.document.clone() } else { read_manifest(&root).unwrap_or_default() };
         for (table, tables, name, folder) in [
             ("dev-dependencies", &["dev-dependencies", "dependencies"][..], "evalsuite", "runtime"),
             ("build-dependencies", &["build-dependencies"], "evalsuite-build", "build"),
@@ -229,7 +230,7 @@ fn inline(key: &str, value: impl Into<Value>) -> Value {
     Value::InlineTable(table)
 }
 
-pub(super) fn read(path: &Path) -> Result<DocumentMut> {
+pub(super) fn read_manifest(path: &Path) -> Result<DocumentMut> {
     fs::read_to_string(path).at(path)?.parse().at(path)
 }
 
@@ -241,7 +242,11 @@ const WHAT: &str = "dev profile without debug information of dependencies";
 
 /// Adds the setting to the manifest of the workspace, which may be that of the package, unless the user sets `debug` or does not want it.
 /// A note if the manifest has to be changed by hand.
-pub(super) fn add(package: &mut Manifest, workspace_root: &Path, changes: &mut Changes) -> Result<Option<String>> {
+pub(super) fn add_dev_profile(
+    package: &mut Manifest,
+    workspace_root: &Path,
+    changes: &mut Changes,
+) -> Result<Option<String>> {
     let path = workspace_root.join("Cargo.toml");
     let mut workspace = if path == package.path { None } else { Some(Manifest::read(path)?) };
     let manifest = workspace.as_mut().unwrap_or(package);

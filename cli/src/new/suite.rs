@@ -121,7 +121,7 @@ pub(super) fn write(arguments: &NewSuite) -> Result<()> {
         let mut manifest = package.manifest;
         manifest.add_evalsuite(&source, &workspace_root);
         if !arguments.keep_debug_info {
-            notes.extend(package::add(&mut manifest, &workspace_root, &mut changes)?);
+            notes.extend(package::add_dev_profile(&mut manifest, &workspace_root, &mut changes)?);
         }
         manifest.write(&mut changes);
     }

@@ -71,14 +71,14 @@ pub(super) fn chosen_by_results(
     if command.failed {
         let tests =
             suites.iter().flat_map(|suite| suite.tests.iter().map(|test| (suite.suite.clone(), test.test.clone())));
-        let outcomes = newest_outcomes(output, &names(suites), &tests.collect())?;
+        let outcomes = newest_outcomes(output, &suite_names(suites), &tests.collect())?;
         retain(&mut chosen, |suite, test| {
             let outcome = outcomes.get(&(suite.to_owned(), test.test.clone()));
             matches!(outcome, Some(Status::Failed | Status::Error))
         });
     }
     if let Some(window) = command.flaky {
-        retain(&mut chosen, health::flaky(output, &names(suites), window)?);
+        retain(&mut chosen, health::flaky(output, &suite_names(suites), window)?);
     }
     Ok(chosen)
 }
@@ -191,7 +191,7 @@ pub(super) fn describe_suites(build: &Build) -> Result<Vec<SuiteDescription>> {
 }
 
 /// The suites, with names that differ.
-pub(crate) fn names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
+pub(crate) fn suite_names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)> {
     suites.iter().map(|suite| (suite.id.clone(), suite.suite.clone())).collect()
 }
 

@@ -233,7 +233,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
                 let uncalled = check::uncalled_tools()?;
                 uncalled.iter().for_each(|warning| say!("{}\n", render::text(warning, render::Style::Plain)));
             }
-            let names = chosen_tests::names(&suites);
+            let names = chosen_tests::suite_names(&suites);
             let is_complete = |suite: &str| complete.contains(suite);
             (result.gates, checked) = crate::gate::after_run(&run, &names, is_complete)?;
         }

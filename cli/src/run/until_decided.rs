@@ -15,7 +15,7 @@ use evalsuite_report::{
 };
 use evalsuite_schema::diagnostics::counted;
 
-use super::chosen_tests::{SuiteTests, names};
+use super::chosen_tests::{SuiteTests, suite_names};
 use super::progress::TestKey;
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
@@ -106,7 +106,7 @@ impl<'a> UntilDecided<'a> {
 
     /// The base and its name.
     fn base(&self) -> Result<(String, RunData)> {
-        let names = names(self.suites);
+        let names = suite_names(self.suites);
         let named = |base: &String| {
             let stored = stored_runs::find(base)?;
             Ok::<_, CliError>((stored.id(), RunData::read_cases(stored.path())?.with_suite_names(&names)))
@@ -129,7 +129,7 @@ impl<'a> UntilDecided<'a> {
             let is_same = (&*plan.base, &plan.agent, plan.margin, &plan.cluster_by, plan.fixed)
                 == (base, &options.agent, options.margin, &options.cluster_by, false);
             if is_same {
-                let run = RunData::read_cases(stored.path())?.with_suite_names(&names(self.suites));
+                let run = RunData::read_cases(stored.path())?.with_suite_names(&suite_names(self.suites));
                 let decision = RunDecision::with(&plan, &run);
                 return Ok(Some((plan, decision)));
             }
@@ -233,7 +233,7 @@ impl<'a> UntilDecided<'a> {
     /// What the trials so far decide.
     pub(super) fn decision(&self) -> Result<RunDecision> {
         let data = match StoredRun::open(self.run) {
-            Some(stored) => RunData::read_cases(stored.path())?.with_suite_names(&names(self.suites)),
+            Some(stored) => RunData::read_cases(stored.path())?.with_suite_names(&suite_names(self.suites)),
             None => RunData::default(),
         };
         Ok(RunDecision::with(&self.plan, &data))

@@ -236,7 +236,7 @@ pub(crate) enum Need {
 const START: &str = "{\"written\":";
 
 /// Every path in texts that hold a suite and its cases as JSON.
-pub(super) fn of(texts: &[impl AsRef<str>]) -> BTreeSet<Reference> {
+pub(super) fn references(texts: &[impl AsRef<str>]) -> BTreeSet<Reference> {
     set(texts.iter().flat_map(|text| in_text(text.as_ref())))
 }
 

@@ -25,7 +25,7 @@ type Gathered = Result<Contents, Box<Diagnostic>>;
 /// What the cases in the texts of a suite need, whose directory in the package is `root`.
 pub(crate) fn gather(texts: &[impl AsRef<str>], root: &str, request: &Request, files: &Files) -> Gathered {
     let mut contents = Contents::new(&request.package_root, root);
-    let found = contents::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
+    let found = contents::references(texts).into_iter().try_for_each(|reference| contents.add(&reference));
     checked(found.map(|()| contents), files, &request.package_root.join(root))
 }
 

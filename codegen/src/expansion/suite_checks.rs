@@ -66,7 +66,7 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
         }
         Ok(function) if is_by_name && reports.is_valid => {
             let source = context.source_file.as_ref().and_then(|file| fs::read_to_string(file).ok());
-            problems.extend(source.and_then(|source| problem(&source, &function, binding.span())));
+            problems.extend(source.and_then(|source| missing_agent(&source, &function, binding.span())));
         }
         _ => {}
     }
@@ -144,7 +144,7 @@ pub(super) fn needs_cli_agents(binding: &Binding, who: &str) -> Problem {
 
 /// The error about a `function` that is the agent and that a source file certainly does not have, with those that it has. `None` if it may
 /// come from a glob import or a macro: then rustc decides.
-pub(super) fn problem(source: &str, function: &str, span: proc_macro2::Span) -> Option<Problem> {
+pub(super) fn missing_agent(source: &str, function: &str, span: proc_macro2::Span) -> Option<Problem> {
     let tokens: Vec<TokenTree> = source.parse::<TokenStream>().ok()?.into_iter().collect();
     if may_have(&tokens, function) {
         return None;
@@ -221,7 +221,7 @@ fn is_punct(token: Option<&TokenTree>, character: char) -> bool {
 mod tests {
     use proc_macro2::Span;
 
-    use super::problem;
+    use super::missing_agent;
     use crate::binding::Agent;
     use crate::tests::fixture::{Call, Fixture, named};
 
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn message(source: &str) -> Option<String> {
-        problem(source, "agent", Span::call_site()).map(|problem| problem.text().to_string())
+        missing_agent(source, "agent", Span::call_site()).map(|problem| problem.text().to_string())
     }
 
     #[test]

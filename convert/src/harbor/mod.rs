@@ -70,7 +70,7 @@ pub fn from_harbor(source: impl Into<Source>) -> Result<NewSuite, ConvertError> 
     let name = suite_name(&name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy());
     draft.settings.push(entry("name", if name.is_empty() { "tasks".to_owned() } else { name }));
     for task in tasks {
-        let document = settings::read(&task.join(TASK), &files)?;
+        let document = settings::read_toml(&task.join(TASK), &files)?;
         let folder = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let written = document.get("task").and_then(|task| task.get("name")?.as_text());
         let id = ids.next(written.and_then(|name| name.rsplit('/').next()).unwrap_or(&folder), "task");

@@ -111,7 +111,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// Reads a TOML file. An entry whose line is not known is in the first one.
-pub(super) fn read(path: &Path, files: &SourceFiles) -> Result<Value, ConvertError> {
+pub(super) fn read_toml(path: &Path, files: &SourceFiles) -> Result<Value, ConvertError> {
     let shown = files.shown(path);
     let text = files.text(path, &shown, &Place::new(shown.clone(), 0, ""))?;
     let document = Document::parse(&*text)

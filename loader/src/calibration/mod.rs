@@ -199,7 +199,7 @@ fn read_sample(
     d: &mut Diagnostics,
 ) -> Option<Sample> {
     let mut fields = Fields::new(node, Sample::TABLE, d)?;
-    let (id, id_span) = values::read(&mut fields, None, d);
+    let (id, id_span) = values::read_id(&mut fields, None, d);
     let mut parts = fields.parts(cx.scope, d);
     let case = match fields.get("case") {
         Some(entry) => of_suite(entry, &mut fields, cx, d),

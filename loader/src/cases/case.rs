@@ -76,7 +76,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     }
     // Its cases are read without it.
     fields.get(matrix::KEY);
-    let (id, id_span) = values::read(&mut fields, cx.directory, d);
+    let (id, id_span) = values::read_id(&mut fields, cx.directory, d);
     let mut parts = fields.parts(scope, d);
     let execution = fields.get("execution").map(|entry| execution::case(&entry.value, scope, d)).unwrap_or_default();
     let criteria = fields
@@ -187,9 +187,9 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     case.targets = targets;
     case.fill(&mut parts);
     let own_tags = std::mem::replace(&mut case.tags, defaults.tags.clone());
-    execution::add(&mut case.tags, own_tags);
-    case.metadata = merge(&defaults.metadata, case.metadata);
-    case.requires = execution::merge(&defaults.requires, case.requires);
+    execution::add_requirements(&mut case.tags, own_tags);
+    case.metadata = merge_metadata(&defaults.metadata, case.metadata);
+    case.requires = execution::merge_requirements(&defaults.requires, case.requires);
     case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
     case.conversation =
         conversation.filter(|conversation| !conversation.turns.is_empty() || conversation.user.is_some());
@@ -344,13 +344,13 @@ pub(crate) fn of_suite(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Object {
 
 /// The metadata of a case and its suite: mappings are merged, lists are joined without repeats, the suite's elements first,
 /// and of two other values the case's holds.
-pub(crate) fn merge(suite: &Object, mut case: Object) -> Object {
+pub(crate) fn merge_metadata(suite: &Object, mut case: Object) -> Object {
     for (key, shared) in suite {
         match (case.get_mut(key), shared) {
             (None, _) => {
                 case.insert(key.clone(), shared.clone());
             }
-            (Some(Value::Object(own)), Value::Object(shared)) => *own = merge(shared, std::mem::take(own)),
+            (Some(Value::Object(own)), Value::Object(shared)) => *own = merge_metadata(shared, std::mem::take(own)),
             (Some(Value::Array(own)), Value::Array(shared)) => *own = join(shared, own),
             (Some(_), _) => {}
         }
@@ -367,11 +367,11 @@ fn join(first: &[Value], second: &[Value]) -> Vec<Value> {
 mod tests {
     use evalsuite_schema::json::{Value, json};
 
-    use super::merge;
+    use super::merge_metadata;
 
     fn merged(suite: Value, case: Value) -> Value {
         let (Value::Object(suite), Value::Object(case)) = (suite, case) else { panic!("metadata is a mapping") };
-        Value::Object(merge(&suite, case))
+        Value::Object(merge_metadata(&suite, case))
     }
 
     #[test]

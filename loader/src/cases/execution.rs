@@ -181,7 +181,7 @@ fn check_version(text: &str, place: Span, d: &mut Diagnostics) {
 }
 
 /// Adds those of `more` that `list` does not have.
-pub(crate) fn add(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+pub(crate) fn add_requirements(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for name in more {
         if !list.contains(&name) {
             list.push(name);
@@ -190,7 +190,7 @@ pub(crate) fn add(list: &mut Vec<String>, more: impl IntoIterator<Item = String>
 }
 
 /// A suite's requirements and a case's, without repeats.
-pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
+pub(crate) fn merge_requirements(suite: &Requires, case: Requires) -> Requires {
     let join = |first: &[String], second: Vec<String>| {
         let known: HashSet<&String> = first.iter().collect();
         let new: Vec<String> = second.into_iter().filter(|name| !known.contains(name)).collect();

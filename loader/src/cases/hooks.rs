@@ -71,7 +71,7 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
         if !keys::is_known(keys::OF_HOOKS, name) {
             let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and is left as it is");
-            let help = suggest::did_you_mean_or_known(name, &keys::names(keys::OF_HOOKS));
+            let help = suggest::did_you_mean_or_known(name, &keys::placeholder_names(keys::OF_HOOKS));
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
     }

@@ -361,7 +361,7 @@ pub(super) fn indented_after_first(start: Position, end: Position, indent: &str)
 }
 
 /// The id of a case and its span; without `id`, the name of its directory. `None`: a problem was reported.
-pub(crate) fn read(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Diagnostics) -> (Option<String>, Span) {
+pub(crate) fn read_id(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Diagnostics) -> (Option<String>, Span) {
     let whole = fields.node.span;
     let Some(entry) = fields.get("id") else {
         if directory.is_none() {

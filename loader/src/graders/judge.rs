@@ -13,7 +13,7 @@ use super::{GraderContext, Rules, criteria};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::PathKind;
 use crate::fields::{self, label, settings};
-use crate::keys::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
+use crate::keys::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, placeholder_names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span, position_after};
 
@@ -213,6 +213,11 @@ fn check<'v>(name: &'v str, span: Span, known: &'static [Placeholder], d: &mut D
         return new;
     }
     let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and is left as it is");
-    d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, &names(known)));
+    d.report(
+        Code::UnknownTemplateVariable,
+        span,
+        message,
+        suggest::did_you_mean_or_known(name, &placeholder_names(known)),
+    );
     name
 }

@@ -90,7 +90,7 @@ pub(crate) fn is_known(known: &[Placeholder], name: &str) -> bool {
 }
 
 /// The names of placeholders.
-pub(crate) fn names(known: &[Placeholder]) -> Vec<&'static str> {
+pub(crate) fn placeholder_names(known: &[Placeholder]) -> Vec<&'static str> {
     known.iter().map(|placeholder| placeholder.name).collect()
 }
 

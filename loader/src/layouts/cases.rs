@@ -156,7 +156,7 @@ fn read(root: &Node, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
     suite.sealed = execution.sealed;
     let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
     suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
-    suite.gates = gates.map(|entry| cross_check::read(entry, &suite.targets, d)).unwrap_or_default();
+    suite.gates = gates.map(|entry| cross_check::read_gates(entry, &suite.targets, d)).unwrap_or_default();
     let copied = scope.shared.copied() - copied_before;
     defaults.size = Some((own_size(root) + copied, root.span));
     defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();

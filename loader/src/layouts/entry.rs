@@ -161,7 +161,7 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
             Some(Found { layout: Layout::Bare, outline: bare::outline, root: root.to_path_buf(), file: None })
         }
         [] => {
-            d.push(problem(root, files));
+            d.push(no_suite_file(root, files));
             None
         }
         [(path, file)] => suite_file(path, *file, files, d),
@@ -178,7 +178,7 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
 const LISTED: usize = 5;
 
 /// The problem with the directory `root`.
-pub(super) fn problem(root: &Path, files: &Files) -> Diagnostic {
+pub(super) fn no_suite_file(root: &Path, files: &Files) -> Diagnostic {
     let shown = files.shown(root);
     let (message, help) = found(root, &shown).unwrap_or_else(|| {
         let there = match names(root, |_| true)[..] {

@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagno
     let mut fields = Fields::of_root(&root, SuiteJson::TABLE, help, d)?;
     fields.get("$schema");
     let written: SuiteJson = fields.parts(scope, d).into_value_of_rest()?;
-    let gates = fields.get("gates").map(|entry| cross_check::read(entry, &[], d)).unwrap_or_default();
+    let gates = fields.get("gates").map(|entry| cross_check::read_gates(entry, &[], d)).unwrap_or_default();
     let canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
     let has_kind = fields.get("kind").is_some();
     fields.finish(d);

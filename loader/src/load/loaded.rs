@@ -73,8 +73,8 @@ impl LoadedSuite {
         if *requires != Requires::default() {
             for loaded in &mut self.cases {
                 let own = &mut Arc::make_mut(&mut loaded.case).requires;
-                execution::add(&mut own.env, requires.env.iter().cloned());
-                execution::add(&mut own.commands, requires.commands.iter().cloned());
+                execution::add_requirements(&mut own.env, requires.env.iter().cloned());
+                execution::add_requirements(&mut own.commands, requires.commands.iter().cloned());
             }
         }
     }
@@ -218,7 +218,7 @@ pub struct GraderUse {
 pub type SuiteFiles = BTreeMap<String, [u8; 32]>;
 
 /// All files that were read.
-pub(super) fn read(files: &Files, roots: &Roots) -> SuiteFiles {
+pub(super) fn read_suite_files(files: &Files, roots: &Roots) -> SuiteFiles {
     map(files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))))
 }
 

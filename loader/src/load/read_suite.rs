@@ -87,7 +87,7 @@ impl ReadSuite {
             && unused_files::report(&self.outline.watched, tree.as_ref(), &self.cases, scope, &mut d);
         let user_graders = together.as_ref().map(|_| graders_used(&self.cases)).unwrap_or_default();
         let suite = together.filter(|_| !d.has_errors()).map(|(mut suite, calibration)| {
-            let read = loaded::read(&files, &self.entry.roots);
+            let read = loaded::read_suite_files(&files, &self.entry.roots);
             suite.digest = suite_digest(&read);
             LoadedSuite {
                 module: self.module(),

@@ -232,7 +232,7 @@ fn cycles(cases: &[PlacedCase], index: &HashMap<&str, usize>, d: &mut Diagnostic
 }
 
 /// The gates as they are written; those that are not valid are reported. `targets`: the matrix of the suite.
-pub(crate) fn read(entry: &Entry, targets: &[Target], d: &mut Diagnostics) -> Vec<String> {
+pub(crate) fn read_gates(entry: &Entry, targets: &[Target], d: &mut Diagnostics) -> Vec<String> {
     let Some(items) = entry.value.as_sequence() else {
         return fields::wrong_type(&entry.value, "`gates`", "a list", d).unwrap_or_default();
     };

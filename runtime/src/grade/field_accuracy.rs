@@ -165,7 +165,7 @@ fn number(value: &Value) -> Option<FieldNumber> {
 }
 
 fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
-    let parse = |value: &Value| value.as_str().and_then(|text| parse(text, formats));
+    let parse = |value: &Value| value.as_str().and_then(|text| parse_date(text, formats));
     let Some(actual) = parse(actual) else { return (false, "unparseable candidate date".to_owned()) };
     let Some(expected) = parse(expected) else { return (false, "unparseable expected date".to_owned()) };
     if actual == expected {
@@ -217,7 +217,7 @@ fn days_in(year: u32, month: u32) -> u32 {
 }
 
 /// Reads a date; `None` if the text is not a date, or the day does not exist.
-pub(crate) fn parse(text: &str, formats: &[DateFormat]) -> Option<Date> {
+pub(crate) fn parse_date(text: &str, formats: &[DateFormat]) -> Option<Date> {
     let text = text.trim();
     iso(text).or_else(|| slashed_year_first(text)).or_else(|| two_numbers(text, formats)).or_else(|| named_month(text))
 }
@@ -511,7 +511,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, formats: &[DateFormat], expected: Option<(u32, u32, u32)>) {
-        let date = parse(text, formats).map(|Date { year, month, day }| (year, month, day));
+        let date = parse_date(text, formats).map(|Date { year, month, day }| (year, month, day));
         assert_eq!(date, expected, "{text}");
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn ask(
     let shape = ReplyShape::of(criteria);
     let question = question.with_settings(settings);
     vote(call, settings, slice::from_ref(&question), |inquiry, judge| {
-        let read = |reply: &str| score(reply_reader::read(shape, reply)?, criteria);
+        let read = |reply: &str| judgement_score(reply_reader::read(shape, reply)?, criteria);
         complete(inquiry.answer(judge, &question, read).unwrap_or_else(Into::into))
     })
 }
@@ -135,7 +135,7 @@ pub(crate) fn vote(
 const SHOWN_AS_PASSED: u8 = 7;
 
 /// The result, or why the judgement is not one of all criteria.
-pub(crate) fn score(judgement: Judgement, criteria: &[Criterion]) -> Result<GraderResult, ReplyDefect> {
+pub(crate) fn judgement_score(judgement: Judgement, criteria: &[Criterion]) -> Result<GraderResult, ReplyDefect> {
     match judgement {
         Judgement::Score(score) => Ok(score.into()),
         Judgement::Criteria { checks, reasoning } => by_criteria(criteria, &checks, reasoning),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn read(criteria: &[Criterion], checks: Vec<Check>, reasoning: Option<&str>) -> Result<GraderResult, ReplyDefect> {
-        score(Judgement::Criteria { checks, reasoning: reasoning.map(str::to_owned) }, criteria)
+        judgement_score(Judgement::Criteria { checks, reasoning: reasoning.map(str::to_owned) }, criteria)
     }
 
     fn value(graded: &GraderResult) -> f64 {

@@ -142,7 +142,7 @@ fn add_failing_case(locks: &Path, suite: &str, case: &str) -> io::Result<u32> {
 }
 
 /// Writes what the baseline says about a case, and how the trials ended that repeated it, into the text of its test.
-pub(crate) fn write(out: &mut String, record: &CaseRecord) -> fmt::Result {
+pub(crate) fn write_text(out: &mut String, record: &CaseRecord) -> fmt::Result {
     if let Some(baseline) = &record.baseline {
         writeln!(out, "  baseline: {}", in_baseline(baseline))?;
     }

@@ -149,7 +149,7 @@ pub(super) fn read_eval(
     case.criteria = written.expected_output;
     case.graders = graders;
     case.timeout_seconds = written.timeout;
-    case.metadata = case::merge(&shared.metadata, written.metadata);
+    case.metadata = case::merge_metadata(&shared.metadata, written.metadata);
     for (key, value) in [
         ("name", written.name.map(Value::String)),
         ("description", written.description.map(Value::String)),

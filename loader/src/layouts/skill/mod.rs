@@ -58,7 +58,7 @@ fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     suite.canary = evals.canary;
     let skill = PathRef::found(".", scope.roots.compiled(root));
     suite.targets = arms::targets(&evals.arms, (&name, &skill), &evals.directories, scope, d);
-    suite.gates = evals.gates.map(|gates| cross_check::read(&gates, &suite.targets, d)).unwrap_or_default();
+    suite.gates = evals.gates.map(|gates| cross_check::read_gates(&gates, &suite.targets, d)).unwrap_or_default();
     let copies = match evals.arms.is_empty() {
         true => workspace::copies(
             &skill,

@@ -188,7 +188,7 @@ fn stats(log: &InspectLog<'_>, model: &str) -> Value {
     })
 }
 
-pub(super) fn write(
+pub(super) fn write_archive(
     log: &InspectLog<'_>,
     header: &Header,
     out: impl Write + Seek,

@@ -150,7 +150,7 @@ impl InspectLog<'_> {
         let header = Header::new(self);
         match format {
             InspectFormat::Json => self.write_json(&header, out, &mut problems)?,
-            InspectFormat::Eval => header::write(self, &header, out, &mut problems)?,
+            InspectFormat::Eval => header::write_archive(self, &header, out, &mut problems)?,
         }
         Ok(problems)
     }

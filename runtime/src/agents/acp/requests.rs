@@ -93,7 +93,7 @@ impl Session {
             return self.respond(id, &answer(None));
         }
         let (kind, title) = self.turn.transcript.kind_and_title(&call);
-        let decision = decide(&self.permissions, kind, &title);
+        let decision = decide_permission(&self.permissions, kind, &title);
         let options = params["options"].as_array().map(Vec::as_slice).unwrap_or_default();
         let option = option_for(decision, options);
         let word = if decision == PermissionDecision::Allow { "allow" } else { "deny" };
@@ -112,7 +112,7 @@ impl Session {
 }
 
 /// What the target says about a tool call.
-pub(crate) fn decide(permissions: &Permissions, kind: ToolKind, title: &str) -> PermissionDecision {
+pub(crate) fn decide_permission(permissions: &Permissions, kind: ToolKind, title: &str) -> PermissionDecision {
     match permissions {
         Permissions::Allow => PermissionDecision::Allow,
         Permissions::Deny => PermissionDecision::Deny,
@@ -255,12 +255,12 @@ mod tests {
             rule(Some(ToolKind::Execute), Some("git *"), allow),
             rule(Some(ToolKind::Read), None, allow),
         ]);
-        assert_eq!(decide(&rules, ToolKind::Execute, "git push origin"), deny);
-        assert_eq!(decide(&rules, ToolKind::Execute, "git log"), allow);
-        assert_eq!(decide(&rules, ToolKind::Read, "é"), allow);
-        assert_eq!(decide(&rules, ToolKind::Edit, "git log"), deny);
-        assert_eq!(decide(&Permissions::Allow, ToolKind::Edit, "x"), allow);
-        assert_eq!(decide(&Permissions::Deny, ToolKind::Read, "x"), deny);
+        assert_eq!(decide_permission(&rules, ToolKind::Execute, "git push origin"), deny);
+        assert_eq!(decide_permission(&rules, ToolKind::Execute, "git log"), allow);
+        assert_eq!(decide_permission(&rules, ToolKind::Read, "é"), allow);
+        assert_eq!(decide_permission(&rules, ToolKind::Edit, "git log"), deny);
+        assert_eq!(decide_permission(&Permissions::Allow, ToolKind::Edit, "x"), allow);
+        assert_eq!(decide_permission(&Permissions::Deny, ToolKind::Read, "x"), deny);
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn not_utf8(bytes: &[u8], is_cut: bool) -> Option<String> {
     let error = std::str::from_utf8(bytes).err().filter(|error| !is_cut || error.error_len().is_some())?;
     let at = error.valid_up_to();
     let fact = format!("the byte 0x{:02X} is not UTF-8", bytes[at]);
-    Some(format!("{}\n{help}", shown(&String::from_utf8_lossy(bytes), at, &fact)))
+    Some(format!("{}\n{help}", shown_place(&String::from_utf8_lossy(bytes), at, &fact)))
 }
 
 /// What a text is.
@@ -101,7 +101,7 @@ pub(crate) fn written(text: &str, form: Option<OutputForm>, writer: Writer) -> W
     match found {
         Written::Text if form != Some(OutputForm::Json) || writer == Writer::Judge => Written::Text,
         Written::Text if start == text.len() => broken("it is empty", ""),
-        Written::Text => broken(&shown(text, start, "this is not a JSON object"), ""),
+        Written::Text => broken(&shown_place(text, start, "this is not a JSON object"), ""),
         found => found,
     }
 }
@@ -146,7 +146,7 @@ fn object_at_start(text: &str, start: usize, writer: Writer) -> Written {
             }
             false => "write only the object to the file, and messages for people to standard error",
         };
-        return broken_after(&shown(text, next, "more text follows the JSON object"), help, object);
+        return broken_after(&shown_place(text, next, "more text follows the JSON object"), help, object);
     }
     if !is_reply {
         return no_known_key(&object);
@@ -258,7 +258,7 @@ fn list_at_start(text: &str, start: usize) -> Written {
         _ => first == "role" || KEYS.contains(&first),
     };
     match is_meant {
-        true => broken(&shown(text, start, "this is a list"), "write a list of messages as `{\"output\": […]}`"),
+        true => broken(&shown_place(text, start, "this is a list"), "write a list of messages as `{\"output\": […]}`"),
         false => Written::Text,
     }
 }
@@ -291,7 +291,11 @@ fn later_object(text: &str) -> Written {
                     Ok(Value::Object(object)) => object,
                     _ => members(&text[opening..]),
                 };
-                return broken_after(&shown(text, opening, "a JSON object begins after other text"), help, members);
+                return broken_after(
+                    &shown_place(text, opening, "a JSON object begins after other text"),
+                    help,
+                    members,
+                );
             }
         }
         has_text |= !line.trim().is_empty();
@@ -382,12 +386,12 @@ impl JsonFault {
 
     /// The fault with its line and column, and the line with a mark below the place.
     pub(crate) fn shown_in(&self, text: &str) -> String {
-        shown(text, self.at, &self.fact)
+        shown_place(text, self.at, &self.fact)
     }
 }
 
 /// A fact about a place in a text: line and column from 1, and the line with a mark below the place.
-pub(crate) fn shown(text: &str, at: usize, fact: &str) -> String {
+pub(crate) fn shown_place(text: &str, at: usize, fact: &str) -> String {
     let at = boundary(text, at);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);

@@ -56,21 +56,21 @@ pub(crate) fn read(object: &Object, directory: &Path) -> Reply {
         reply.problem = Some("`output` and `output_messages` are two names of one key; keep one".to_owned());
     }
     for key in ["output_messages", "output"] {
-        let list = reply.take(value(object, key, "a list of messages", Value::as_array));
+        let list = reply.take(typed_value(object, key, "a list of messages", Value::as_array));
         if let Some(list) = list {
             reply.outcome.messages = Some(messages(list, key, directory, &mut reply.problem));
         }
     }
     // The messages say what the answer is, if there are any.
     let is_answer = reply.outcome.messages.as_ref().is_none_or(Vec::is_empty);
-    reply.outcome.text = reply.take(text(object, "text")).filter(|_| is_answer).map(str::to_owned);
-    let spent =
-        value(object, "token_usage", "an object", Value::as_object).and_then(|spent| spent.map(usage).transpose());
+    reply.outcome.text = reply.take(text_value(object, "text")).filter(|_| is_answer).map(str::to_owned);
+    let spent = typed_value(object, "token_usage", "an object", Value::as_object)
+        .and_then(|spent| spent.map(usage).transpose());
     reply.outcome.usage = reply.take(spent);
     reply.outcome.cost_usd = reply.take(amount(object, "cost_usd", &mut notes));
     reply.outcome.duration_ms = reply.take(amount(object, "duration_ms", &mut notes));
     reply.outcome.state =
-        reply.take(value(object, "state", "an object", Value::as_object)).cloned().unwrap_or_default();
+        reply.take(typed_value(object, "state", "an object", Value::as_object)).cloned().unwrap_or_default();
     for (key, meant) in misspelled(object) {
         if ["text", "output"].contains(&meant) && !is_set("text") && !is_set("output") && !is_set("output_messages") {
             let problem = format!("the JSON object has no answer; did you mean `{meant}` in place of `{key}`?");
@@ -123,7 +123,7 @@ fn usage(object: &Object) -> Result<Usage, String> {
 }
 
 fn amount(object: &Object, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, String> {
-    let number = value(object, key, "a number", Value::as_f64)?;
+    let number = typed_value(object, key, "a number", Value::as_f64)?;
     let amount = number.filter(|number| is_amount(*number));
     if let (Some(number), None) = (number, amount) {
         notes.push(ignored(format!("`{key}` of the output file is {number}, which is ignored")));
@@ -138,19 +138,19 @@ fn ignored(message: String) -> Note {
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
 pub(crate) fn read_message(message: &Value, directory: &Path) -> Result<Message, String> {
     let object = message.as_object().ok_or_else(|| format!("a message is an object, found {message}"))?;
-    let role = text(object, "role")?.ok_or("it has no `role`")?;
+    let role = text_value(object, "role")?.ok_or("it has no `role`")?;
     let role = Role::of_word(role)
         .ok_or_else(|| format!("`role` is `{role}`; it is `system`, `user`, `assistant` or `tool`"))?;
     let mut message = Message::empty(role);
     message.name = owned_text(object, "name")?;
     message.content = get(object, "content").map(|value| content(value, directory)).transpose()?;
-    if let Some(calls) = value(object, "tool_calls", "a list", Value::as_array)? {
+    if let Some(calls) = typed_value(object, "tool_calls", "a list", Value::as_array)? {
         message.tool_calls = calls.iter().map(tool_call).collect::<Result<_, _>>()?;
     }
     message.start_time = owned_text(object, "start_time")?;
     message.end_time = owned_text(object, "end_time")?;
     message.duration_ms = duration(object)?;
-    message.llm_call_count = value(object, "llm_call_count", "an integer of at least 0", Value::as_u64)?;
+    message.llm_call_count = typed_value(object, "llm_call_count", "an integer of at least 0", Value::as_u64)?;
     message.metadata = get(object, "metadata").cloned();
     Ok(message)
 }
@@ -160,12 +160,12 @@ fn get<'o>(object: &'o Object, key: &str) -> Option<&'o Value> {
 }
 
 fn owned_text(object: &Object, key: &str) -> Result<Option<String>, String> {
-    Ok(text(object, key)?.map(str::to_owned))
+    Ok(text_value(object, key)?.map(str::to_owned))
 }
 
 fn duration(object: &Object) -> Result<Option<f64>, String> {
     let read = |value: &Value| value.as_f64().filter(|number| *number >= 0.0);
-    value(object, "duration_ms", "a number of at least 0", read)
+    typed_value(object, "duration_ms", "a number of at least 0", read)
 }
 
 fn content(value: &Value, directory: &Path) -> Result<Content, String> {
@@ -185,12 +185,12 @@ fn part(value: &Value, directory: &Path) -> Result<Part, String> {
         Value::Object(object) => object,
         other => return Err(format!("a part of `content` is a string or an object, found {other}")),
     };
-    let kind = text(object, "type")?.ok_or("a part of `content` has no `type`")?;
+    let kind = text_value(object, "type")?.ok_or("a part of `content` has no `type`")?;
     // Models write the text of a part under `text`.
     let other_key = if kind == "text" { "text" } else { "path" };
-    let written = match text(object, "value")? {
+    let written = match text_value(object, "value")? {
         Some(written) => written,
-        None => text(object, other_key)?.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?,
+        None => text_value(object, other_key)?.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?,
     };
     let file = || {
         let path = directory.join(written).to_string_lossy().into_owned();
@@ -200,7 +200,7 @@ fn part(value: &Value, directory: &Path) -> Result<Part, String> {
         "text" => Ok(Part::Text(written.to_owned())),
         "file" => Ok(Part::File(file())),
         "image" | "audio" | "document" => {
-            let media_type = match text(object, "media_type")? {
+            let media_type = match text_value(object, "media_type")? {
                 Some(media_type) => media_type.to_owned(),
                 None => media_type_of(kind, written).ok_or_else(|| {
                     format!("the {kind} `{written}` has no `media_type`, and its file extension is unknown")
@@ -231,14 +231,14 @@ fn media_type_of(kind: &str, path: &str) -> Option<String> {
 
 fn tool_call(call: &Value) -> Result<ToolCall, String> {
     let object = call.as_object().ok_or_else(|| format!("a tool call is an object, found {call}"))?;
-    let mut call = ToolCall::new(text(object, "tool")?.ok_or("a tool call has no `tool`")?);
+    let mut call = ToolCall::new(text_value(object, "tool")?.ok_or("a tool call has no `tool`")?);
     call.input = get(object, "input").cloned();
     call.output = get(object, "output").cloned();
     call.id = owned_text(object, "id")?;
     call.start_time = owned_text(object, "start_time")?;
     call.end_time = owned_text(object, "end_time")?;
     call.duration_ms = duration(object)?;
-    call.is_error = value(object, "is_error", "`true` or `false`", Value::as_bool)?.unwrap_or_default();
+    call.is_error = typed_value(object, "is_error", "`true` or `false`", Value::as_bool)?.unwrap_or_default();
     Ok(call)
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn wrong_type(key: &str, expected: &str, found: &Value) -> String {
 }
 
 /// The value of a key as `read` returns it; `None` if the key is missing or null. `expected` describes what `read` accepts.
-pub(crate) fn value<'o, T>(
+pub(crate) fn typed_value<'o, T>(
     object: &'o Object,
     key: &str,
     expected: &str,
@@ -269,8 +269,8 @@ pub(crate) fn value<'o, T>(
 }
 
 /// A text, see [`value`].
-pub(crate) fn text<'o>(object: &'o Object, key: &str) -> Result<Option<&'o str>, String> {
-    value(object, key, "a string", Value::as_str)
+pub(crate) fn text_value<'o>(object: &'o Object, key: &str) -> Result<Option<&'o str>, String> {
+    typed_value(object, key, "a string", Value::as_str)
 }
 
 #[cfg(test)]

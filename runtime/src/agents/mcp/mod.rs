@@ -193,7 +193,7 @@ impl McpSession {
             captured.extend(traced_calls::messages(calls));
             return Vec::new();
         };
-        let unseen = traced_calls::merge(own, calls, &names);
+        let unseen = traced_calls::merge_into_transcript(own, calls, &names);
         let note =
             |name| Note::new("mcp_call_not_seen", format!("the agent reports a call of `{name}`, which no server got"));
         unseen.into_iter().map(note).collect()

@@ -232,7 +232,11 @@ fn time_at(at_us: u64) -> SystemTime {
 
 /// Puts calls into the messages that an agent reported. A reported call of the same tool is the same call: it keeps its id, and the rest is
 /// as the server got it. Returns names of calls that were reported and that no server got.
-pub(super) fn merge(messages: &mut Vec<Message>, calls: Vec<McpCall>, tools: &[(String, String)]) -> Vec<String> {
+pub(super) fn merge_into_transcript(
+    messages: &mut Vec<Message>,
+    calls: Vec<McpCall>,
+    tools: &[(String, String)],
+) -> Vec<String> {
     let mut rest: Vec<Option<McpCall>> = calls.into_iter().map(Some).collect();
     let place = |(at, message): (usize, &Message)| (0..message.tool_calls.len()).map(move |index| (at, index));
     let mut unmatched: Vec<(usize, usize)> = messages.iter().enumerate().flat_map(place).collect();
@@ -436,7 +440,7 @@ mod tests {
     fn a_call_that_is_reported_is_not_counted_twice() {
         for name in ["read", "mcp__my-files__read", "my-files.read", "mcp_my_files_read", "My-Files/read"] {
             let mut messages = vec![reported(name, json!({"n": 1.0})), Message::text(Role::Assistant, "done")];
-            let unseen = merge(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
+            let unseen = merge_into_transcript(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
             assert_eq!(
                 (tools(&messages), unseen.len()),
                 (vec!["read=\"result 1\"".into(), "assistant:done".into()], 0)
@@ -449,14 +453,14 @@ mod tests {
     fn tools_of_the_agent_with_similar_names_are_other_tools() {
         for name in ["reread", "unread", "other__read", "bash"] {
             let mut messages = vec![reported(name, json!({"n": 1}))];
-            merge(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
+            merge_into_transcript(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
             assert_eq!(messages.len(), 2, "{name}");
         }
         let mut messages = vec![reported("read", json!({"n": 2}))];
-        merge(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
+        merge_into_transcript(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
         assert_eq!(messages.len(), 2, "its own tool, with other arguments");
         let mut messages = vec![reported("my-files__read", json!({"n": 2}))];
-        merge(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
+        merge_into_transcript(&mut messages, vec![made(1, "read", json!({"n": 1}))], &[]);
         assert_eq!(tools(&messages), ["read=\"result 1\""], "the server got other arguments than the agent says");
     }
 
@@ -469,7 +473,7 @@ mod tests {
             Message::text(Role::Assistant, "done"),
         ];
         let calls = vec![made(1, "read", json!({})), made(2, "write", json!({})), made(3, "read", json!({}))];
-        merge(&mut messages, calls, &[]);
+        merge_into_transcript(&mut messages, calls, &[]);
         let expected = ["read=\"result 1\"", "tool:?", "write=\"result 2\"", "read=\"result 3\"", "assistant:done"];
         assert_eq!(tools(&messages), expected);
     }
@@ -477,7 +481,7 @@ mod tests {
     #[test]
     fn without_times_unreported_calls_are_before_the_answer() {
         let mut messages = vec![Message::text(Role::User, "hi"), Message::text(Role::Assistant, "done")];
-        merge(&mut messages, vec![made(1, "read", json!({})), made(2, "write", json!({}))], &[]);
+        merge_into_transcript(&mut messages, vec![made(1, "read", json!({})), made(2, "write", json!({}))], &[]);
         assert_eq!(tools(&messages), ["user:hi", "read=\"result 1\"", "write=\"result 2\"", "assistant:done"]);
     }
 
@@ -485,6 +489,6 @@ mod tests {
     fn a_reported_call_that_no_server_got_is_named() {
         let mut messages = vec![reported("my-files__write", json!({})), reported("bash", json!({}))];
         let known = [("my-files".to_owned(), "write".to_owned())];
-        assert_eq!(merge(&mut messages, Vec::new(), &known), ["my-files__write"]);
+        assert_eq!(merge_into_transcript(&mut messages, Vec::new(), &known), ["my-files__write"]);
     }
 }

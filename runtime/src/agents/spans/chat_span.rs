@@ -20,7 +20,7 @@ pub(crate) enum SpanKind {
 
 /// The name that OpenTelemetry gives the span.
 pub(crate) fn name(span: &Span) -> &str {
-    text(&span.fields, OTEL_NAME).unwrap_or(span.name)
+    text_of(&span.fields, OTEL_NAME).unwrap_or(span.name)
 }
 
 /// The data of the span of a model call.
@@ -39,7 +39,8 @@ pub(crate) struct ChatSpan<'a> {
 
 impl<'a> ChatSpan<'a> {
     pub(crate) fn of(span: &'a Span) -> Self {
-        let model = text(&span.fields, "gen_ai.response.model").or_else(|| text(&span.fields, "gen_ai.request.model"));
+        let model =
+            text_of(&span.fields, "gen_ai.response.model").or_else(|| text_of(&span.fields, "gen_ai.request.model"));
         Self {
             span,
             inputs: inputs(span),
@@ -55,10 +56,10 @@ impl<'a> ChatSpan<'a> {
     /// The kind of work in the span.
     pub(crate) fn kind(&self) -> SpanKind {
         let fields = &self.span.fields;
-        if let Some(operation) = text(fields, "gen_ai.operation.name") {
+        if let Some(operation) = text_of(fields, "gen_ai.operation.name") {
             return named(operation);
         }
-        if let Some((value, kinds)) = KINDS.iter().find_map(|(name, kinds)| Some((text(fields, name)?, kinds))) {
+        if let Some((value, kinds)) = KINDS.iter().find_map(|(name, kinds)| Some((text_of(fields, name)?, kinds))) {
             let kind = kinds.iter().find(|(word, _)| value.eq_ignore_ascii_case(word));
             return kind.map_or(SpanKind::Other, |(_, kind)| *kind);
         }
@@ -181,7 +182,7 @@ fn body(fields: &Object, speaker: Role) -> Vec<Message> {
     read(&Value::Object(spread), speaker)
 }
 
-pub(crate) fn text<'a>(fields: &'a Object, name: &str) -> Option<&'a str> {
+pub(crate) fn text_of<'a>(fields: &'a Object, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_str)
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn is_error(fields: &Object) -> bool {
         || failed("gen_ai.tool.error.type")
         || ["otel.status_code", "gen_ai.tool.status"]
             .iter()
-            .any(|name| text(fields, name).is_some_and(|code| code.eq_ignore_ascii_case("error")))
+            .any(|name| text_of(fields, name).is_some_and(|code| code.eq_ignore_ascii_case("error")))
 }
 
 pub(crate) fn duration(span: &Span) -> Option<f64> {

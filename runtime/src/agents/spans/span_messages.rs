@@ -71,7 +71,7 @@ fn read_one(value: &Value, speaker: Role) -> Vec<Message> {
             message.content = message.content.take().map(joined);
         }
         let calls = value.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-        message.tool_calls.extend(calls.filter_map(call));
+        message.tool_calls.extend(calls.filter_map(tool_call_of));
         if role == Role::Tool && message.tool_call_id.is_none() {
             message.tool_call_id = text_at(value, &["tool_call_id", "id", "call_id"]);
         }
@@ -96,7 +96,7 @@ fn message(role: Role, parts: &[Value]) -> Vec<Message> {
     for part in parts {
         match piece(part) {
             Piece::Answer => answers.extend(tool_answer(part)),
-            Piece::Call => main.tool_calls.extend(call(part)),
+            Piece::Call => main.tool_calls.extend(tool_call_of(part)),
             Piece::Reasoning(text) => reasoning.push(text),
             Piece::Content(part) => content.push(part),
             Piece::Nothing => {}
@@ -216,7 +216,7 @@ fn is_text(part: &Value) -> bool {
 }
 
 /// The call in a part, or in an element of a list of calls.
-pub(crate) fn call(part: &Value) -> Option<ToolCall> {
+pub(crate) fn tool_call_of(part: &Value) -> Option<ToolCall> {
     let part = part.get("tool_call").filter(|inner| inner.is_object()).unwrap_or(part);
     let source = CALL_KEYS.iter().find_map(|key| part.get(*key).filter(|inner| inner.is_object())).unwrap_or(part);
     let mut call = ToolCall::new(text_at(source, &["name"])?);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
 use crate::agents::spans::chat_span::add_current_names;
-use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text};
+use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text_of};
 use crate::agents::spans::span_messages::{result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::messages::content_text;
@@ -135,7 +135,7 @@ impl TranscriptBuilder<'_> {
         if !failed || source.usage.is_some() {
             let without_output = answer.is_none();
             let mut message = answer.unwrap_or_else(|| Message::empty(Role::Assistant));
-            message.name = text(&span.fields, "gen_ai.agent.name").map(str::to_owned).filter(|_| around.is_some());
+            message.name = text_of(&span.fields, "gen_ai.agent.name").map(str::to_owned).filter(|_| around.is_some());
             message.model = source.model;
             message.usage = source.usage;
             message.cost_usd = source.cost;
@@ -241,13 +241,13 @@ impl TranscriptBuilder<'_> {
 
     fn tool(&mut self, index: usize) {
         let span = &self.spans[index];
-        let name = ["gen_ai.tool.name", "traceloop.entity.name"].iter().find_map(|name| text(&span.fields, name));
+        let name = ["gen_ai.tool.name", "traceloop.entity.name"].iter().find_map(|name| text_of(&span.fields, name));
         let name = name.unwrap_or_else(|| {
             let name = chat_span::name(span);
             let prefixes = ["execute_tool ", "tools/call "];
             prefixes.iter().find_map(|prefix| Some(name.split_once(prefix)?.1)).unwrap_or(name)
         });
-        let id = text(&span.fields, "gen_ai.tool.call.id").filter(|id| !id.is_empty());
+        let id = text_of(&span.fields, "gen_ai.tool.call.id").filter(|id| !id.is_empty());
         let outer = self.same_call_around(index, name);
         let place = outer.or_else(|| self.requested(name, id)).unwrap_or_else(|| self.add_unrequested(index, name));
         self.done.insert(index, place);

@@ -118,7 +118,7 @@ impl Trace {
 
     /// The transcript of the spans so far; later spans are ignored.
     pub(crate) fn take(&self) -> Captured {
-        end(&self.spans);
+        end_call(&self.spans);
         let SeenSpans { spans, unassigned, outside, others, .. } = self.spans.close();
         let names = |set: BTreeSet<&'static str>| set.into_iter().collect::<Vec<_>>();
         let mut captured = span_transcript::assemble(spans);
@@ -235,7 +235,7 @@ pub(crate) fn begin(spans: &Arc<Spans>) {
     calls().push(RunningCall { spans: Arc::clone(spans), before: new_task() });
 }
 
-pub(crate) fn end(spans: &Arc<Spans>) {
+pub(crate) fn end_call(spans: &Arc<Spans>) {
     calls().retain(|call| !Arc::ptr_eq(&call.spans, spans));
 }
 

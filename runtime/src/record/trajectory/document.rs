@@ -266,7 +266,7 @@ pub(crate) enum Form {
 pub(crate) const FORMS: [(Form, &str); 3] = [(Form::Absent, "absent"), (Form::Empty, "empty"), (Form::Json, "json")];
 
 /// Content as text or parts, and its form if it is neither.
-pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Form>) {
+pub(crate) fn write_content(content: &Content, redactor: &Redactor) -> (Value, Option<Form>) {
     match content {
         Content::Text(text) => (Value::String(text.clone()), None),
         Content::Parts(parts) => (parts.iter().map(part).collect(), None),
@@ -307,7 +307,7 @@ fn audio_type(path: &str) -> Option<&'static str> {
 }
 
 /// Reads content of a document.
-pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, TrajectoryError> {
+pub(crate) fn read_content(node: &Node<'_>, form: Option<Form>) -> Result<Content, TrajectoryError> {
     match node.value {
         Value::String(text) if form == Some(Form::Json) => {
             let data = evalsuite_schema::json::from_str(text);

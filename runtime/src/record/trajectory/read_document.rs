@@ -196,7 +196,7 @@ impl StepReader {
         let mut message = Message::empty(role);
         message.tool_calls = calls;
         let form = form(node);
-        let content = document::read(&node.required("message")?, form)?;
+        let content = document::read_content(&node.required("message")?, form)?;
         let is_absent = match form {
             Some(Form::Absent) => true,
             Some(_) => false,
@@ -254,7 +254,8 @@ impl StepReader {
     fn result(&mut self, node: &Node<'_>) -> Result<(), TrajectoryError> {
         node.object()?;
         let mut message = Message::empty(Role::Tool);
-        message.content = node.get("content").map(|content| document::read(&content, form(node))).transpose()?;
+        message.content =
+            node.get("content").map(|content| document::read_content(&content, form(node))).transpose()?;
         self.fill_from_extra(&mut message, node)?;
         if let Some(id) = node.get("source_call_id") {
             let written = id.text()?;

@@ -154,7 +154,7 @@ impl Steps<'_> {
         match &message.content {
             None => ("".into(), (!has_calls).then_some(Form::Absent)),
             Some(content) => {
-                let (value, form) = document::write(content, self.redactor);
+                let (value, form) = document::write_content(content, self.redactor);
                 let looks_absent = has_calls && value.as_str() == Some("");
                 (value, form.or(looks_absent.then_some(Form::Empty)))
             }
@@ -208,7 +208,7 @@ impl Steps<'_> {
             Some((step, id)) => (Some(step), Some(id)),
             None => (self.done.iter().rposition(|step| step.source == Source::Agent), None),
         };
-        let content = message.content.as_ref().map(|content| document::write(content, self.redactor));
+        let content = message.content.as_ref().map(|content| document::write_content(content, self.redactor));
         let (content, form) = content.unzip();
         let mut extra = form_extra(form.flatten());
         extra.insert(extra::MESSAGE.to_owned(), true.into());

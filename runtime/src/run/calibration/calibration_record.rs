@@ -30,7 +30,7 @@ pub(crate) fn complete(
 ) -> CalibrationRecord {
     let pairs: Vec<(f64, f64)> =
         samples.iter().filter_map(|sample| Some((sample.human_score, sample.judge_score?))).collect();
-    let statistics = of(&pairs, calibration.tolerance, calibration.threshold);
+    let statistics = agreement_of(&pairs, calibration.tolerance, calibration.threshold);
     let counts = counts(&samples, calibration.tolerance);
     let judges: Vec<&JudgeRecord> =
         samples.iter().filter_map(|sample| sample.grader.as_ref()?.judge.as_ref()).collect();
@@ -143,7 +143,7 @@ pub(crate) fn agree(human: f64, judge: f64, tolerance: f64) -> bool {
 }
 
 /// The statistics of pairs of a person's and a judge's score; `None` of fewer than two.
-pub(crate) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option<CalibrationStatistics> {
+pub(crate) fn agreement_of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option<CalibrationStatistics> {
     if pairs.len() < 2 {
         return None;
     }
@@ -225,7 +225,7 @@ mod tests {
         let mut counts = SampleCounts::default();
         (counts.samples, counts.valid) = (3, 3);
         // Each difference is a little more than 0.2 in binary.
-        let of = |judge: f64| super::of(&[(0.9, judge); 3], 0.2, 0.8).expect("enough pairs");
+        let of = |judge: f64| super::agreement_of(&[(0.9, judge); 3], 0.2, 0.8).expect("enough pairs");
         assert_eq!(shortfalls(&bar, &counts, Some(&of(0.7))), []);
         assert_eq!(shortfalls(&bar, &counts, Some(&of(0.69))).len(), 2);
         assert_eq!(shortfalls(&bar, &counts, Some(&of(0.7 - 1e-10))).len(), 2, "this is no rounding");
@@ -233,7 +233,7 @@ mod tests {
 
     fn of_lists(human: &[f64], judge: &[f64]) -> CalibrationStatistics {
         let pairs: Vec<(f64, f64)> = human.iter().copied().zip(judge.iter().copied()).collect();
-        of(&pairs, 0.15, 0.8).unwrap()
+        agreement_of(&pairs, 0.15, 0.8).unwrap()
     }
 
     #[test]
@@ -263,14 +263,14 @@ mod tests {
         // The example of Cohen's κ with 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: 0.4.
         let cells = [(1.0, 1.0, 20), (1.0, 0.0, 5), (0.0, 1.0, 10), (0.0, 0.0, 15)];
         let pairs: Vec<(f64, f64)> = cells.iter().flat_map(|(h, j, count)| vec![(*h, *j); *count]).collect();
-        assert!((of(&pairs, 0.15, 0.8).unwrap().kappa - 0.4).abs() < 1e-12);
+        assert!((agreement_of(&pairs, 0.15, 0.8).unwrap().kappa - 0.4).abs() < 1e-12);
     }
 
     #[test]
     fn what_is_no_more_than_chance_is_exactly_nothing() {
         for passing in 0..=15 {
             let pairs: Vec<(f64, f64)> = (0..15).map(|index| (f64::from(u8::from(index < passing)), 0.0)).collect();
-            let kappa = of(&pairs, 0.15, 0.8).unwrap().kappa;
+            let kappa = agreement_of(&pairs, 0.15, 0.8).unwrap().kappa;
             assert!(kappa.total_cmp(&if passing == 0 { 1.0 } else { 0.0 }).is_eq(), "{passing}: {kappa}");
         }
     }
@@ -282,7 +282,7 @@ mod tests {
         let all_pass = of_lists(&[0.9, 1.0], &[0.8, 0.9]);
         assert_eq!(all_pass.kappa, 1.0, "they agree, and chance would, too");
         assert_eq!(of_lists(&[1.0, 1.0], &[0.0, 0.0]).kappa, 0.0);
-        assert_eq!(of(&[(1.0, 1.0)], 0.15, 0.8), None);
+        assert_eq!(agreement_of(&[(1.0, 1.0)], 0.15, 0.8), None);
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_number_stays_in_its_range(pairs in prop::collection::vec((0.0..=1.0, 0.0..=1.0), 2..40)) {
-            let found = of(&pairs, 0.15, 0.8).unwrap();
+            let found = agreement_of(&pairs, 0.15, 0.8).unwrap();
             for value in [found.kappa, found.spearman, found.pearson, found.bias] {
                 prop_assert!((-1.0..=1.0).contains(&value), "{found:?}");
             }
@@ -303,7 +303,7 @@ mod tests {
                 prop_assert!((0.0..=1.0).contains(&value), "{found:?}");
             }
             let swapped: Vec<(f64, f64)> = pairs.iter().map(|(h, j)| (*j, *h)).collect();
-            let other = of(&swapped, 0.15, 0.8).unwrap();
+            let other = agreement_of(&swapped, 0.15, 0.8).unwrap();
             for (a, b) in [(found.kappa, other.kappa), (found.spearman, other.spearman), (found.bias, -other.bias)] {
                 prop_assert!((a - b).abs() < 1e-12, "it does not matter who is the person");
             }

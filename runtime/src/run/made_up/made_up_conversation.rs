@@ -11,7 +11,7 @@ use crate::run::made_up::result_grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::selection::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::conversation::user_role::describe_user;
-use crate::run::trial::conversation::{ConversationSoFar, TurnScores, shown, turn_not_run};
+use crate::run::trial::conversation::{ConversationSoFar, TurnScores, shown_score, turn_not_run};
 
 /// Adds what a grader of a turn, or of a simulated user, sees of the case.
 pub(super) fn describe(case: &Case, grader: &Grader, turn: Option<&Turn>, facts: &mut Facts) {
@@ -87,8 +87,8 @@ impl ResultGrading<'_> {
         let graded = self.run_graders(&graders, Some(&turn_folder(index)), facts);
         let [low, high] = self.scores(&graded);
         record.graders = graded.into_iter().map(Bounded::shown).collect();
-        (record.score, record.outcome) = match shown(&low) == shown(&high) {
-            true => shown(&low),
+        (record.score, record.outcome) = match shown_score(&low) == shown_score(&high) {
+            true => shown_score(&low),
             false => (None, Status::Skipped),
         };
         (record, Some([low, high]))

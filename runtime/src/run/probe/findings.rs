@@ -165,7 +165,11 @@ struct SuiteGrader {
 }
 
 /// Adds the findings about graders to the first case of each. `recorded` has the verdicts of recorded trials of a case.
-pub(super) fn add(cases: &[&Case], probed: &mut [ProbedCase], recorded: &dyn Fn(usize) -> RecordedVerdicts) {
+pub(super) fn add_grader_findings(
+    cases: &[&Case],
+    probed: &mut [ProbedCase],
+    recorded: &dyn Fn(usize) -> RecordedVerdicts,
+) {
     let mut graders: BTreeMap<(Location, String), SuiteGrader> = BTreeMap::new();
     for (index, case) in probed.iter().enumerate() {
         for grader in case.graders.iter().filter(|grader| grader.is_judged) {

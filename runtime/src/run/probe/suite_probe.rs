@@ -77,7 +77,7 @@ impl SuiteProbe<'_> {
             let key = case_key(suite.name, target, entry.id);
             recorded_verdicts(&runs, &suite.key(), &key, &suite.test_path(entry))
         };
-        findings::add(&cases, &mut probed, &recorded);
+        findings::add_grader_findings(&cases, &mut probed, &recorded);
         let mut record = ProbeRecord::new();
         (record.suite, record.cases) = (suite.id(), probed);
         record.sum_up();

@@ -35,7 +35,7 @@ pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, numbe
     let trial = TrialAttempt::begin(plan, base, index, number)?;
     let run = |calls| {
         let mut graded = run_phases(&trial).unwrap_or_else(|end| Graded::ended(&trial, end));
-        if let Some(difference) = trial_attempt::end(calls, &trial, graded.is_decided()) {
+        if let Some(difference) = trial_attempt::end_recorded_calls(calls, &trial, graded.is_decided()) {
             graded.fail(&trial, difference);
         }
         graded

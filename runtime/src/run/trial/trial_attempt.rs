@@ -280,7 +280,11 @@ pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, E
 
 /// Notes what became of the calls. Returns why the trial is an error: a call is not a recorded one, whatever the agent made of the answer
 /// that said so.
-pub(crate) fn end(calls: Option<TrialCalls>, trial: &TrialAttempt<'_>, is_decided: bool) -> Option<Reason> {
+pub(crate) fn end_recorded_calls(
+    calls: Option<TrialCalls>,
+    trial: &TrialAttempt<'_>,
+    is_decided: bool,
+) -> Option<Reason> {
     let (calls, server) = (calls?, trial.plan.settings.model_calls?);
     trial.journal.borrow_mut().model_calls = Some(server.calls);
     match calls.end(is_decided) {

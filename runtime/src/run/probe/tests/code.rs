@@ -67,7 +67,7 @@ fn findings(case: &Case, probed: &ProbedCase, trials: VerdictCounts) -> Vec<&'st
     let mut probed = [probed.clone()];
     let verdicts = || case.graders.iter().map(|grader| (grader.name.clone(), trials)).collect();
     let recorded = |_| verdicts();
-    findings::add(&[case], &mut probed, &recorded);
+    findings::add_grader_findings(&[case], &mut probed, &recorded);
     codes(&probed[0])
 }
 

@@ -83,7 +83,7 @@ impl TurnScores {
         if self.is_stopped {
             return self.of_turns.push(Some(TrialScore::not_run()));
         }
-        let failed = score.as_ref().is_some_and(|score| matches!(shown(score).1, Status::Failed | Status::Error));
+        let failed = score.as_ref().is_some_and(|score| matches!(shown_score(score).1, Status::Failed | Status::Error));
         self.is_stopped = failed && self.on_failure == OnTurnFailure::Stop;
         self.of_turns.push(score);
     }
@@ -185,7 +185,7 @@ impl RunningConversation<'_> {
         }
         record.graders = run_graders(prepared, &Evidence::new(facts), &graders, Some(&turn_folder(record.index)));
         let mut score = prepared.trial.plan.score(&record.graders);
-        (record.score, record.outcome) = shown(&score);
+        (record.score, record.outcome) = shown_score(&score);
         if let Some(reason) = &mut score.reason {
             reason.message = format!("turn {}: {}", record.index + 1, reason.message);
         }
@@ -225,7 +225,7 @@ pub(crate) fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
 }
 
 /// The score and outcome of a turn in its record: a turn in which no grader decided is skipped.
-pub(crate) fn shown(score: &TrialScore) -> (Option<f64>, Status) {
+pub(crate) fn shown_score(score: &TrialScore) -> (Option<f64>, Status) {
     match &score.reason {
         Some(reason) if reason.code == ReasonCode::NothingDecided => (None, Status::Skipped),
         _ => (score.score, score.outcome),
