@@ -220,6 +220,38 @@ fn secrets_stand_in_recordings_by_their_names() {
 }
 
 #[test]
+fn an_input_with_a_variable_is_the_same_input_as_long_as_its_value_is() {
+    let name = "CARGO_PKG_REPOSITORY";
+    let value = std::env::var(name).unwrap();
+    let place = Place::new();
+    let asked = Arc::new(AtomicU32::default());
+    let counts = {
+        let asked = Arc::clone(&asked);
+        move |trial: &mut Trial<'_>| -> Result<String, AgentError> {
+            asked.fetch_add(1, Ordering::SeqCst);
+            Ok(format!("said {}", trial.prompt()))
+        }
+    };
+    // As written in the case, and as text that happens to be the value.
+    for prompt in [format!("open ${{{{ {name} }}}}"), format!("open {value}")] {
+        let evals = || {
+            let more = json!({"requires": {"env": [name]}});
+            place.evals_with(&prompt, json!([contains(&format!("said open {value}"))]), more)
+        };
+        let recorded = place.run(&evals().with_agent(counts.clone()), Mode::Record);
+        assert_eq!(recorded.status(), Status::Passed, "{recorded}");
+        let text = fs::read_to_string(place.recording(&recorded)).unwrap();
+        assert!(!text.contains(&value) && text.contains("open ${{ CARGO_PKG_REPOSITORY }}"), "{text}");
+        let replayed = place.run(&evals().with_agent(never), Mode::Replay);
+        assert_eq!(replayed.status(), Status::Passed, "{replayed}");
+        let options = RunOptions::new().with_regrade(&recorded.record().run_id);
+        let regraded = only(&run_with(&evals().with_agent(never), &place.output(), options)).clone();
+        assert_eq!(regraded.status(), Status::Passed, "{regraded}");
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+#[test]
 fn recordings_are_not_written_into_the_suite() {
     let place = Place::new();
     let options =

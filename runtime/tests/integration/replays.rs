@@ -139,6 +139,37 @@ fn bound(evals: Evals) -> Evals {
 }
 
 #[test]
+fn a_conversation_that_broke_off_ends_in_the_same_way_when_it_is_graded_again() {
+    let breaks_off = |end: fn() -> AgentError| {
+        move |trial: &mut Trial<'_>| if trial.turn() == Some(2) { Err(end()) } else { busy(trial) }
+    };
+    let ends: [(fn() -> AgentError, Status, ReasonCode, &str); 2] = [
+        (|| AgentError::new("no network"), Status::Error, ReasonCode::AgentError, "no network"),
+        (|| AgentError::skip("later"), Status::Skipped, ReasonCode::SkipRequested, "later"),
+    ];
+    for (end, status, code, message) in ends {
+        let place = Place::new();
+        let evals = |text: &str| bound(place.evals(&talk(json!([contains(text)]), &json!({}))));
+        let first = place.run(&evals("turn 1").with_agent(breaks_off(end)), RunOptions::new());
+        let again = place.regrade(&evals("another text").with_agent(never));
+        let reason = again.record().reason.as_ref().unwrap();
+        assert_eq!((again.status(), reason.code), (status, code), "{again}");
+        assert_eq!(reason.message, format!("turn 2: in run {}: {message}", first.record().run_id));
+        let turns = again.trials()[0].turns.as_ref().unwrap();
+        assert_eq!(turns[0].outcome, Status::Failed, "the first turn is graded by what the case says now");
+    }
+
+    // A turn that was not run because the one before failed has no recording, which is said.
+    let place = Place::new();
+    let evals = |text: &str| bound(place.evals(&talk(json!([contains(text)]), &json!({"on_turn_failure": "stop"}))));
+    place.run(&evals("another text").with_agent(busy), RunOptions::new());
+    let again = place.regrade(&evals("turn 1").with_agent(never));
+    let message = stale(&again);
+    let expected = "turn 2: the recording has fewer calls of the agent than the case; to make one: `cargo ";
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[test]
 fn a_conversation_is_replayed_turn_by_turn() {
     let place = Place::new();
     let evals = || bound(place.evals(&talk(json!([user("first")]), &json!({}))));

@@ -16,6 +16,7 @@ use crate::model::cassette::{Asker, Cassette, CassetteError, LookUp, ReplyStore,
 use crate::platform::clock::timestamp;
 use crate::platform::digest::{retain_entries, sha256_of_data};
 use crate::platform::files::remove_abandoned;
+use crate::platform::json;
 use crate::record::cassette::cassette_file::{RequestReplies, StoredCassette};
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile, cassette_directory, cassette_path};
@@ -93,9 +94,12 @@ impl TrialCassette {
                 return Err(unusable(ReasonCode::RecordingMissing, message));
             }
         };
+        // As a recording would have it: it may contain a value of a variable, or a directory, which is hidden in recordings.
+        let seen = placeholders.hide_in(&about.seen).and_then(|hidden| json::decode::<AgentInput>(hidden.as_bytes()));
+        let seen = seen.map_err(|error| unusable(ReasonCode::RecordingMissing, error.to_string()))?;
         let earlier = match mode {
             // A recording of different input is replaced.
-            Mode::Record => earlier.filter(|earlier| earlier.file.seen.is_same(&about.seen)),
+            Mode::Record => earlier.filter(|earlier| earlier.file.seen.is_same(&seen)),
             Mode::Replay | Mode::Regrade => {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(earlier) = earlier.filter(|earlier| !has_agent || !earlier.file.calls.is_empty()) else {
@@ -103,10 +107,9 @@ impl TrialCassette {
                     return Err(unusable(ReasonCode::RecordingMissing, message));
                 };
                 let file = &earlier.file;
-                let is_same =
-                    file.seen.is_same(&about.seen) || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
+                let is_same = file.seen.is_same(&seen) || mode == Mode::Regrade && file.seen.asks_the_same(&seen);
                 if !is_same {
-                    let difference = file.seen.difference(&about.seen);
+                    let difference = file.seen.difference(&seen);
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");
                     return Err(unusable(ReasonCode::RecordingStale, message));
                 }
@@ -130,6 +133,11 @@ impl TrialCassette {
 
     pub(crate) fn placeholders(&self) -> &Placeholders {
         &self.0.placeholders
+    }
+
+    /// How to record the trial, for messages.
+    pub(crate) fn hint(&self) -> &str {
+        &self.0.hint
     }
 
     /// The next call of the agent in the recording.

@@ -23,7 +23,7 @@ use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
-use crate::run::trial::prepared::{Agent, Prepared};
+use crate::run::trial::prepared::{Agent, Prepared, end_in_turn};
 use crate::run::trial::size_limits;
 use crate::run::trial::trial_attempt::EarlyEnd;
 use crate::workspace;
@@ -53,7 +53,7 @@ pub(crate) fn call_agent(
 ) -> Result<Called, EarlyEnd> {
     let cassette = &prepared.cassette;
     if !cassette.is_live() {
-        return replay(prepared, before);
+        return replay(prepared, turn, before);
     }
     let clock = Stopwatch::start();
     let (result, recording, notes) = call(prepared, input, turn);
@@ -82,12 +82,17 @@ fn snapshot_after(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>
     before.map_or_else(|_| Snapshot::take(workspace), |before| before.take_later(workspace))
 }
 
-fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Result<Called, EarlyEnd> {
+fn replay(
+    prepared: &Prepared<'_>,
+    turn: Option<u32>,
+    before: Result<&Snapshot, &io::Error>,
+) -> Result<Called, EarlyEnd> {
     let Some(call) = prepared.cassette.next_call() else {
-        let message = format!(
-            "the recording has fewer calls of the agent than the case; {}",
-            prepared.trial.plan.how_to_record()
-        );
+        if let Some(end) = turn.and_then(|turn| end_in_turn(prepared.trial, turn)) {
+            return Err(end);
+        }
+        let hint = prepared.cassette.hint();
+        let message = format!("the recording has fewer calls of the agent than the case; {hint}");
         return Err(EarlyEnd::error(Stage::Agent, ReasonCode::RecordingStale, message));
     };
     match &call.workspace.left_out {

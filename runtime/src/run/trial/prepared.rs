@@ -22,6 +22,7 @@ use crate::platform::environment;
 use crate::record::cassette::TrialCassette;
 use crate::record::run_directory::layout::{EVIDENCE, INPUT};
 use crate::run::plan::Plan;
+use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::{ChosenAgent, grader_problems};
 use crate::run::trial::mcp_servers;
 use crate::run::trial::trial_attempt::{EarlyEnd, StartedAgent, TrialAttempt, seal_trial};
@@ -201,14 +202,26 @@ fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
     let path = earlier.trial(index).join(EVIDENCE);
     // An agent without an outcome left nothing to grade: the trial ends as it did in the earlier run.
     if !path.is_file()
-        && let Some(record) = earlier.record(index)
-        && let Some(mut reason) = record.reason
-        && matches!(record.outcome, Status::Error | Status::Skipped)
+        && let Some(end) = earlier_end(earlier, index, "")
     {
-        reason.message = format!("in run {}: {}", earlier.run_id, reason.message);
-        return Err(EarlyEnd { outcome: record.outcome, reason });
+        return Err(end);
     }
     Ok(path)
+}
+
+/// How a conversation that is graded again ended in the earlier run, if it ended in this turn: by the agent, or by the simulated user.
+pub(crate) fn end_in_turn(trial: &TrialAttempt<'_>, turn: u32) -> Option<EarlyEnd> {
+    let earlier = trial.plan.regraded.as_ref()?.as_ref().ok()?;
+    let end = earlier_end(earlier, trial.index, &format!("turn {}: ", turn + 1))?;
+    matches!(end.reason.stage, Stage::Agent | Stage::User | Stage::Capture).then_some(end)
+}
+
+/// How a trial ended in an earlier run without a verdict. `turn`: what the reason begins with, which is left out.
+fn earlier_end(earlier: &EarlierTrials, index: u32, turn: &str) -> Option<EarlyEnd> {
+    let record = earlier.record(index).filter(|record| matches!(record.outcome, Status::Error | Status::Skipped))?;
+    let mut reason = record.reason?;
+    reason.message = format!("in run {}: {}", earlier.run_id, reason.message.strip_prefix(turn)?);
+    Some(EarlyEnd { outcome: record.outcome, reason })
 }
 
 /// The case with the values of its variables.

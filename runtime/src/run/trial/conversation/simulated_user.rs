@@ -18,7 +18,7 @@ use crate::record::grader_files::GraderFiles;
 use crate::run::trial::conversation::user_role::describe_user;
 use crate::run::trial::conversation::{RunningConversation, turn_folder};
 use crate::run::trial::graded::{RecordedTurns, run_graders};
-use crate::run::trial::prepared::Prepared;
+use crate::run::trial::prepared::{Prepared, end_in_turn};
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 
 /// What the paths of the graders of the user, and its files, begin with.
@@ -43,7 +43,12 @@ impl RunningConversation<'_> {
             let index = first + number;
             let recorded = &mut self.recorded;
             let speak = || guarded(|| speaker.next(&self.so_far.messages, index, number + 1, recorded));
-            let said = trial.timed(|t| &mut t.user_ms, speak).map_err(|end| of_turn(index, end))?;
+            let said = trial.timed(|t| &mut t.user_ms, speak).map_err(|end| {
+                // What the user never said is not in the evidence.
+                let is_missing = end.reason.code == ReasonCode::RecordingMissing;
+                let earlier = is_missing.then(|| end_in_turn(trial, index)).flatten();
+                of_turn(index, earlier.unwrap_or(end))
+            })?;
             if said.is_done {
                 if index == 0 {
                     let message = "the simulated user was done before it said anything";
