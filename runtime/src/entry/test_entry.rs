@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Status};
+use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Status, TrialRecord};
 
 use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::entry::{probe, reload, suite_check, suite_description};
@@ -22,6 +22,9 @@ use crate::run::case::run_case;
 use crate::run::case_report::CaseReport;
 use crate::run::session::SessionTest;
 use crate::run::settings::Settings;
+
+/// Codes of notes about what follows a decided trial: hooks and resets of `after_each`.
+const HOOK_NOTES: [&str; 2] = ["hook_failed", "reset_failed"];
 
 /// Runs one case as a test.
 ///
@@ -39,6 +42,7 @@ pub fn case(evals: fn() -> Evals, index: usize) {
             let record = report.record();
             crate::run::baseline::notice(record).iter().for_each(|line| notice::say(line));
             lines_of_pass(record).iter().for_each(|line| notice::say(line));
+            lines_of_hooks(&record.test_name, report.trials()).iter().for_each(|line| notice::say(line));
             match report.status() {
                 Status::Passed => println!("{}", passed_line(&report)),
                 Status::Failed => println!("{report}"),
@@ -116,7 +120,7 @@ fn with_lines_of_long_cases(settings: &Settings) -> Settings {
     settings
 }
 
-/// What a pass hides: graders that failed, and trials that ended in an error.
+/// What a pass hides: graders that failed, trials that ended in an error, and trials that did not run.
 fn lines_of_pass(record: &CaseRecord) -> Vec<String> {
     let mut lines = Vec::new();
     if record.outcome != Status::Passed {
@@ -132,7 +136,27 @@ fn lines_of_pass(record: &CaseRecord) -> Vec<String> {
         let line = format!("{errors} of {trials} trials ended in an error; `trials.errors` is {tolerated}");
         lines.push(format!("PASSED WITH ERRORS {name}: {line}"));
     }
+    let ran = record.trials.len();
+    // Where one passed trial is enough, it has decided the case.
+    if record.cost_limited && record.rule != Rule::Any && ran < record.planned as usize {
+        lines.push(format!("PASSED AT ITS COST LIMIT {name}: {ran} of {} trials ran", record.planned));
+    }
     lines
+}
+
+/// What was to follow the trials and failed, once for all trials: they are decided by then.
+fn lines_of_hooks(name: &str, trials: &[TrialRecord]) -> Vec<String> {
+    let mut failed: Vec<(&str, usize)> = Vec::new();
+    for note in trials.iter().flat_map(|trial| &trial.notes).filter(|note| HOOK_NOTES.contains(&&*note.code)) {
+        // Behind it, the message has the path of the log of this trial.
+        let message = note.message.split(" (log: ").next().unwrap_or_default();
+        match failed.iter_mut().find(|(known, _)| *known == message) {
+            Some((_, times)) => *times += 1,
+            None => failed.push((message, 1)),
+        }
+    }
+    let times = |times| if times > 1 { format!(" ({times} trials)") } else { String::new() };
+    failed.into_iter().map(|(message, of)| format!("HOOK FAILED {name}: {message}{}", times(of))).collect()
 }
 
 /// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).
@@ -250,7 +274,7 @@ fn say_once(line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_records::record::Status;
+    use evalsuite_records::record::{Note, Status, TrialSummary};
 
     use super::*;
 
@@ -270,6 +294,49 @@ mod tests {
             mean_score: None,
             cost_usd: None,
         }
+    }
+
+    #[test]
+    fn a_pass_with_fewer_trials_than_planned_has_a_line() {
+        let record = |rule, cost_limited, trials, planned| {
+            let mut record = CaseRecord::default();
+            (record.outcome, record.rule) = (Status::Passed, rule);
+            (record.cost_limited, record.planned) = (cost_limited, planned);
+            record.identity.test_name = "shop::a".to_owned();
+            record.trials = vec![TrialSummary::default(); trials];
+            record
+        };
+        let expected = ["PASSED AT ITS COST LIMIT shop::a: 1 of 4 trials ran"];
+        assert_eq!(lines_of_pass(&record(Rule::Every, true, 1, 4)), expected);
+        let decided =
+            [record(Rule::Every, false, 1, 4), record(Rule::Every, true, 4, 4), record(Rule::Any, true, 1, 4)];
+        assert!(decided.iter().all(|record| lines_of_pass(record).is_empty()));
+    }
+
+    #[test]
+    fn hooks_that_failed_after_trials_have_a_line() {
+        let trial = |notes: &[(&str, &str)]| {
+            let mut trial = TrialRecord::default();
+            trial.notes = notes.iter().map(|(code, message)| Note::new(*code, *message)).collect();
+            trial
+        };
+        let failed = |log| trial(&[("hook_failed", log), ("grader_failed", "x")]);
+        let trials = [
+            failed(
+                "hook `after_each` of the suite ended with exit code 4: no room (log: /runs/1/trial-000/after_each.log)",
+            ),
+            failed(
+                "hook `after_each` of the suite ended with exit code 4: no room (log: /runs/1/trial-001/after_each.log)",
+            ),
+            trial(&[("reset_failed", "the workspace is gone")]),
+            trial(&[]),
+        ];
+        let expected = [
+            "HOOK FAILED shop::a: hook `after_each` of the suite ended with exit code 4: no room (2 trials)",
+            "HOOK FAILED shop::a: the workspace is gone",
+        ];
+        assert_eq!(lines_of_hooks("shop::a", &trials), expected);
+        assert!(lines_of_hooks("shop::a", &trials[3..]).is_empty());
     }
 
     #[test]
