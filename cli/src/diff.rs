@@ -11,8 +11,8 @@ use evalsuite_records::run_directory::StoredRun;
 #[cfg(feature = "judge")]
 use evalsuite_report::judges_of;
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RunData, answer_pairs, comparable_of_commit, earlier_comparable,
-    retain_cases_of, runs_of_same_agent,
+    CompareOptions, Comparison, ComparisonVerdict, RunData, answer_pairs, comparable_of_commit,
+    comparable_of_same_agent, earlier_comparable, retain_cases_of, runs_of_same_agent,
 };
 use evalsuite_schema::diagnostics::terminal;
 
@@ -260,7 +260,7 @@ pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     }
     let Some(base) = usual_base(&data)? else {
         // The comparison does not affect the exit status of `run`.
-        let Some(last) = runs_of_same_agent(&data)?.pop() else { return Ok(None) };
+        let Some(last) = comparable_of_same_agent(&data)? else { return Ok(None) };
         say!("note: compared with run `{}` of the same commit, because there is none of another one", last.id());
         return Ok(Some(Comparison::new(&read(&last)?, &data, &options)));
     };

@@ -35,7 +35,8 @@ pub use comparison::{
     SliceComparison, SuiteComparison, UnknownTrials, answer_pairs, judges_of, pooled, retain_cases_of,
 };
 pub use evalsuite_records::run_data::{
-    comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,
+    comparable_of_commit, comparable_of_same_agent, earlier_comparable, earlier_runs, newest_outcomes,
+    runs_of_same_agent,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use evalsuite_statistics::{CorrectedRate, corrected_rate, wilson_interval};

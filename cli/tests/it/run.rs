@@ -236,6 +236,17 @@ fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
 }
 
 #[test]
+fn a_run_is_compared_with_one_of_its_agent_only_if_they_have_a_case_in_common() {
+    let chosen = small_package("chosen_compared");
+    chosen.run(&["small"]).succeeds("it passes");
+    let first = chosen.package.records().newest_run();
+    let other = chosen.run_again(&["large"]).succeeds("it passes");
+    assert!(!other.transcript().contains("compared with"), "no run has this case\n{}", other.transcript());
+    let again = chosen.run_again(&["small"]).succeeds("it passes");
+    again.says(&format!("note: compared with run `{first}` of the same commit")).says("shop @ default: same");
+}
+
+#[test]
 fn a_case_whose_variable_has_another_value_has_changed() {
     let chosen = small_package("chosen_variables");
     let small = "input: ${{ SHOP_AMOUNT }} refund, please\n";

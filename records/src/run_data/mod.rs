@@ -18,7 +18,8 @@ use crate::run_directory::CaseDirectoryName;
 pub use self::read_suite::{read_record, suites_of};
 
 pub use self::read_run::{
-    RunData, SuiteNames, comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes, runs_of_same_agent,
+    RunData, SuiteNames, comparable_of_commit, comparable_of_same_agent, earlier_comparable, earlier_runs,
+    newest_outcomes, runs_of_same_agent,
 };
 pub use self::trial_files::{TextFile, TrialFiles};
 

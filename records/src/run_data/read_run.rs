@@ -209,6 +209,16 @@ pub fn runs_of_same_agent(run: &RunData) -> io::Result<Vec<StoredRun>> {
     Ok(found)
 }
 
+/// The newest other run beside this one that is of the [same agent](RunRecord::is_of_same_agent), and has a result of a case in common
+/// with it.
+///
+/// # Errors
+///
+/// If the directory of runs, or one of these runs, cannot be read.
+pub fn comparable_of_same_agent(run: &RunData) -> io::Result<Option<StoredRun>> {
+    first_comparable(run, runs_of_same_agent(run)?.into_iter().rev())
+}
+
 fn run_record(run: &StoredRun) -> Option<RunRecord> {
     read_record(run.path(), &run.path().join(RUN_RECORD), &mut Vec::new())
 }
