@@ -110,6 +110,10 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
         text.push_str("\nchanges\n");
         add_indented(text, "  ", &patch);
     }
+    if !record.notes.is_empty() {
+        text.push_str("\nnotes\n");
+        record.notes.iter().for_each(|note| add_indented(text, "  ", &format!("{}  {}", note.code, note.message)));
+    }
     let dollars = |usd: f64| format!("{usd:.4} USD");
     let tokens = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
     let seals = record.seals();

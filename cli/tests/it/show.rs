@@ -111,6 +111,23 @@ fn change_case(package: &Package, case: &str, change: impl Fn(&Path, &mut evalsu
 }
 
 #[test]
+fn notes_of_a_trial_are_shown() {
+    let (package, case) = package_with_run();
+    change_case(&package, &case, |directory, _| {
+        let file = directory.join("trial-000/result.json");
+        let text = fs::read_to_string(&file).expect("a record");
+        let mut trial: evalsuite_schema::Value = evalsuite_schema::json::from_str(&text).expect("a record");
+        let note =
+            evalsuite_schema::json::json!({"code": "hook_failed", "message": "hook `after_each` failed\nno room"});
+        trial["notes"] = evalsuite_schema::json::json!([note]);
+        fs::write(file, trial.to_string()).expect("a file");
+    });
+    let output = package.run_in_output(&["show", &case, "--target", "default", "--trial", "0"]);
+    let notes = "\nnotes\n  hook_failed  hook `after_each` failed\n  no room\n";
+    assert!(output.out.contains(notes), "{}", output.out);
+}
+
+#[test]
 fn a_case_without_trials_is_shown_with_its_outcome_and_its_reason() {
     let (package, case) = package_with_run();
     change_case(&package, &case, |directory, record| {
