@@ -44,6 +44,28 @@ fn a_skipped_case_is_in_no_rate() {
 }
 
 #[test]
+fn a_skipped_case_does_not_hide_the_chances_of_the_others() {
+    let record = |outcome, completed, passed| {
+        let mut record = CaseRecord::new();
+        (record.outcome, record.planned, record.completed, record.passed) = (outcome, 2, completed, passed);
+        record.truncated = completed < 2;
+        record.pass_at_k = [(2, Some(1.0))].into();
+        record
+    };
+    let estimates = |cases: &[CaseRecord]| {
+        let metadata = Object::new();
+        let summed: Vec<SummedCase<'_>> =
+            cases.iter().map(|record| SummedCase { record, trials: &[], metadata: &metadata }).collect();
+        over_cases(&summed, pass_hat_k)
+    };
+    let flaky = || record(Status::Passed, 2, 1);
+    let whole = estimates(&[flaky()]);
+    assert_eq!(whole.get(&2).map(|estimate| (estimate.value, estimate.cases)), Some((0.0, 1)));
+    assert_eq!(estimates(&[flaky(), record(Status::Skipped, 0, 0)]), whole);
+    assert_eq!(estimates(&[flaky(), record(Status::Passed, 1, 1)]), BTreeMap::new(), "one was cut off");
+}
+
+#[test]
 fn only_plain_values_make_groups() {
     assert_eq!(group(&Value::from("a")).as_deref(), Some("a"));
     assert_eq!(group(&Value::from(3)).as_deref(), Some("3"));

@@ -48,6 +48,19 @@ fn a_run_compared_with_itself_has_not_changed() {
 }
 
 #[test]
+fn a_skipped_case_does_not_reduce_the_others_to_their_first_trials() {
+    let [base, mut run] = runs(&[[(1, 3), (2, 3)]; 20]);
+    let skipped = &mut run.suites[0].cases[0].record;
+    (skipped.outcome, skipped.completed, skipped.passed) = (Status::Skipped, 0, 0);
+    (skipped.planned, skipped.truncated) = (3, true);
+    skipped.trials.clear();
+    let comparison = Comparison::new(&base, &run, &CompareOptions::new());
+    let suite = &comparison.suites[0];
+    assert!((suite.difference - 1.0 / 3.0).abs() < 1e-9, "the mean over all trials: {suite}");
+    assert_eq!((suite.pairs, suite.missing), (19, 1), "{suite}");
+}
+
+#[test]
 fn cases_that_mean_something_else_are_not_compared() {
     let output = tempfile::tempdir().unwrap();
     let (base, mut now) = (run(&output, "run-base", 0.9, 1), run(&output, "run-next", 0.9, 1));
