@@ -149,8 +149,13 @@ fn latency(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Some(entry) = rules.fields.written(rules.fields.key("threshold")) else { return };
     let Some(limit) = entry.value.as_f64().filter(|limit| (0.0..SHORTEST_LATENCY).contains(limit)) else { return };
     let message = format!("`threshold` is in milliseconds: no model answers in {limit} ms");
-    let help =
-        format!("if seconds are meant, write `threshold: {}`; an agent without a model may be so fast", limit * 1000.0);
+    let help = match limit {
+        0.0 => "write the longest duration that passes, such as `threshold: 5000`".to_owned(),
+        _ => {
+            let milliseconds = limit * 1000.0;
+            format!("if seconds are meant, write `threshold: {milliseconds}`; an agent without a model may be so fast")
+        }
+    };
     d.report(Code::UnlikelyLimit, entry.value.span, message, help);
 }
 

@@ -108,3 +108,18 @@ fn a_misspelled_key_of_a_grader_or_a_template_is_named() {
     let template = report("{include: ./polite.yaml}");
     assert!(template.contains("unknown key `assert`") && template.contains("did you mean `assertions`?"), "{template}");
 }
+
+#[test]
+fn a_short_limit_is_taken_for_seconds_unless_it_is_none() {
+    let help = |threshold: &str| {
+        let grader = format!("{{type: latency, threshold: {threshold}}}");
+        let eval = format!("tests: [{{id: a, input: Hello, assertions: [{grader}]}}]\n");
+        let problems = Package::new(&[("suite/EVAL.yaml", &eval)]).load().diagnostics;
+        problems.iter().next().and_then(|problem| problem.help.clone())
+    };
+    let seconds = help("2.5").expect("no model answers in 2.5 ms");
+    assert!(seconds.starts_with("if seconds are meant, write `threshold: 2500`;"), "{seconds}");
+    let nothing = "write the longest duration that passes, such as `threshold: 5000`";
+    assert_eq!([help("0"), help("-0.0")], [Some(nothing.to_owned()), Some(nothing.to_owned())]);
+    assert_eq!(help("100"), None);
+}
