@@ -118,8 +118,9 @@ impl<'a> Checked<'a> {
         let (filtered, selected): (Vec<&CaseData>, Vec<&CaseData>) =
             cases.iter().copied().partition(|case| is_filtered(case));
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
-            selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
-        let measured = Measured::of(gate, &run);
+            selected.iter().copied().partition(|case| case.record.outcome == Status::Skipped);
+        // A case that was skipped in one arm is a pair without a result.
+        let measured = Measured::of(gate, if gate.measure().is_lift() { &selected } else { &run });
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
         let filtered = filtered.len() + unknown.iter().filter(|case| is_filtered(case)).count();
         let unknown = unknown.iter().filter(|case| !is_filtered(case)).count();

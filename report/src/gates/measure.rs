@@ -47,7 +47,7 @@ impl Measured {
         Self { why: Some(why), ..Self::new(None, 0, all) }
     }
 
-    /// Measures cases that were not skipped.
+    /// Measures cases: those that were not skipped, and for a lift all of them.
     pub(super) fn of(gate: &Gate, cases: &[&CaseData]) -> Self {
         let measure = gate.measure();
         let trials = || {
@@ -80,15 +80,17 @@ impl Measured {
                 Self::new((known > 0).then(|| sum(costs)), trials().count() - known, trials().count())
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
+                // Of trials that do not count, only the cost does: repeated ones would make times those of the cases that fail.
+                let counted = || cases.iter().flat_map(|case| &case.record.trials);
                 let mut seconds: Vec<f64> =
-                    trials().filter_map(|trial| trial.duration_ms).map(|ms| ms as f64 / 1e3).collect();
+                    counted().filter_map(|trial| trial.duration_ms).map(|ms| ms as f64 / 1e3).collect();
                 seconds.sort_unstable_by(f64::total_cmp);
                 let value = match measure {
                     Measure::MedianTime => nearest_rank(&seconds, 50),
                     Measure::P95Time => nearest_rank(&seconds, 95),
                     _ => (!seconds.is_empty()).then(|| sum(seconds.iter().copied())),
                 };
-                Self::new(value, trials().count() - seconds.len(), trials().count())
+                Self::new(value, counted().count() - seconds.len(), counted().count())
             }
             Measure::Lift | Measure::ScoreLift => {
                 let measured = COMPARISONS.iter().find_map(|of| of(gate, cases));

@@ -266,6 +266,53 @@ fn percentiles_of_few_times_are_not_within_a_limit() {
 }
 
 #[test]
+fn times_are_those_of_the_trials_that_count_and_costs_those_of_all() {
+    let mut run = run();
+    let record = &mut run.suites[0].cases[0].record;
+    let mut repeated = record.trials[0].clone();
+    (repeated.cost_usd, repeated.duration_ms) = (Some(1.0), Some(60_000));
+    (record.confirming, record.surplus) = (vec![repeated.clone(); 10], vec![repeated; 10]);
+    for gate in ["time <= 40s", "p50(time) <= 1s", "p95(time) <= 1s", "cost <= 21"] {
+        assert_eq!(verdict(&run, gate), GateVerdict::Met, "{gate}");
+    }
+    assert_eq!(verdict(&run, "cost <= 20"), GateVerdict::Missed);
+}
+
+#[test]
+fn a_case_that_was_skipped_in_one_arm_is_a_pair_without_a_result() {
+    let output = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 120, 1).write(output.path())).unwrap();
+    run.suites.truncate(1);
+    run.suites[0].record.as_mut().unwrap().tests.clear();
+    let cases = &mut run.suites[0].cases;
+    cases.retain(|case| case.record.target == "default");
+    cases.truncate(20);
+    assert_eq!(cases.len(), 20);
+    let mut with_skill = cases.clone();
+    for (arm, cases) in [("without_skill", &mut *cases), ("with_skill", &mut with_skill)] {
+        let outcome = if arm == "with_skill" { Status::Passed } else { Status::Failed };
+        for record in cases.iter_mut().map(|case| &mut case.record) {
+            (record.target, record.outcome, record.reason) = (arm.to_owned(), outcome, None);
+            (record.completed, record.errors) = (1, 0);
+            for trial in &mut record.trials {
+                trial.outcome = outcome;
+                trial.score = Some(if outcome == Status::Passed { 1.0 } else { 0.0 });
+            }
+        }
+    }
+    cases.extend(with_skill);
+    assert_eq!(verdict(&run, "lift > 0"), GateVerdict::Met, "{}", report(&run, &["lift > 0"]));
+    for case in run.suites[0].cases.iter_mut().take(3) {
+        (case.record.outcome, case.record.completed) = (Status::Skipped, 0);
+        case.record.trials.clear();
+        case.trials.clear();
+    }
+    let result = report(&run, &["lift > 0"]).results.remove(0);
+    assert_eq!(result.verdict, GateVerdict::Undecided, "{result}");
+    assert_eq!(result.why.as_deref(), Some("3 of 20 cases have no result in one of the arms"));
+}
+
+#[test]
 fn the_gates_of_a_suite_are_about_its_cases() {
     let mut run = run();
     assert_eq!(suite_gates(&run), Ok(Vec::new()));
