@@ -143,11 +143,10 @@ fn a_conversation_that_broke_off_ends_in_the_same_way_when_it_is_graded_again() 
     let breaks_off = |end: fn() -> AgentError| {
         move |trial: &mut Trial<'_>| if trial.turn() == Some(2) { Err(end()) } else { busy(trial) }
     };
-    let ends: [(fn() -> AgentError, Status, ReasonCode, &str); 2] = [
-        (|| AgentError::new("no network"), Status::Error, ReasonCode::AgentError, "no network"),
-        (|| AgentError::skip("later"), Status::Skipped, ReasonCode::SkipRequested, "later"),
-    ];
-    for (end, status, code, message) in ends {
+    let ends: [fn() -> AgentError; 2] = [|| AgentError::new("no network"), || AgentError::skip("later")];
+    let expected =
+        [(Status::Error, ReasonCode::AgentError, "no network"), (Status::Skipped, ReasonCode::SkipRequested, "later")];
+    for (end, (status, code, message)) in ends.into_iter().zip(expected) {
         let place = Place::new();
         let evals = |text: &str| bound(place.evals(&talk(json!([contains(text)]), &json!({}))));
         let first = place.run(&evals("turn 1").with_agent(breaks_off(end)), RunOptions::new());

@@ -96,7 +96,7 @@ macro_rules! built_in_graders {
             ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code, tool_trajectory::grade, r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#;
             /// The agent used a skill, or did not use it.
             SkillTrigger(SkillTrigger) = "skill-trigger", Code, skill_trigger::grade, r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#;
-            /// Fields of a JSON answer match the reference answer.
+            /// Fields of a JSON answer match the reference answer. Of repeated keys, the last one counts.
             FieldAccuracy(FieldAccuracy) = "field-accuracy", Code, field_accuracy::grade, r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#;
             /// A command decides, with a score, `pass`, `fail` or a JSON object on standard output (see the protocols), or without output by
             /// its exit status. Keys that are not in this table are added to `config`.
