@@ -20,7 +20,7 @@ use crate::run_data::{CaseData, RunData, SuiteData};
 /// What a skill does to the cases of a suite: the arm with it compared with another arm of the same run.
 ///
 /// Cases are paired by their ids. Each case is one observation, whatever its number of trials; intervals and p-values are those of a
-/// [`Comparison`](crate::Comparison).
+/// [`Comparison`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Lift {

@@ -149,12 +149,13 @@ fn table<const N: usize>(rows: impl Iterator<Item = [(&'static str, Option<Strin
     table
 }
 
-/// One row per target with cases that were run.
+/// One row per target, unless no case was run.
 fn targets(targets: &[TargetSummary]) -> TextTable {
     // The line above the table has the sums.
     let has_errors = targets.iter().any(|target| target.cases.error > 0);
     let has_skipped = targets.iter().any(|target| target.cases.skipped > 0);
-    table(targets.iter().filter(|target| target.cases.run() > 0).map(|target| {
+    let is_run = targets.iter().any(|target| target.cases.run() > 0);
+    table(targets.iter().filter(|_| is_run).map(|target| {
         let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
         let cached = target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0);
         let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
@@ -517,6 +518,13 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
         let skipped = vec![case("c", Status::Skipped, &[])];
         let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";
         assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
+    }
+
+    #[test]
+    fn a_target_that_was_only_skipped_has_a_row_beside_others() {
+        let targets = vec![target("large", [0, 0, 0, 1]), target("small", [1, 0, 0, 0])];
+        let text = text(targets, vec![case("c", Status::Skipped, &[]), case("c", Status::Passed, &[])]);
+        assert!(text.contains("\n  large        0       0        1\n  small        1       0        0\n"), "{text}");
     }
 
     #[test]

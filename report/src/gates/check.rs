@@ -36,7 +36,7 @@ impl GateOptions {
 /// Holds a run against gates.
 ///
 /// A gate is never met by a run with torn or missing records, by a run that has not ended, by no cases at all, or where more than a
-/// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless it is missed for sure.
+/// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless the results that are there miss it.
 pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateReport {
     let checked = Checked { run, broken: broken(run), options };
     let results = gates.iter().flat_map(|gate| checked.gate(gate)).collect();

@@ -68,7 +68,7 @@ pub fn is_unprintable(character: char) -> bool {
 /// A number and a noun, which gets an `s` unless the number is 1.
 ///
 /// ```
-/// use evalsuite_schema::diagnostics::terminal;
+/// use evalsuite_schema::diagnostics::counted;
 ///
 /// assert_eq!(counted(1, "unchanged case"), "1 unchanged case");
 /// assert_eq!(counted(0, "call"), "0 calls");
