@@ -20,8 +20,9 @@ use super::{Job, finding_directory, targets};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Most processor time that an execution may take. Debug builds are slower.
-const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
+/// Most processor time that an execution may take. In debug builds, the engine of patterns is not optimised either: it takes most of the
+/// 11 to 14 s of the longest one.
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 1 });
 /// Most memory that an execution may take, in bytes.
 const LARGEST: usize = 256 << 20;
 /// Findings that are written; all are counted.
