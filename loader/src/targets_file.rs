@@ -16,7 +16,7 @@ use walkdir::WalkDir;
 
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
 use crate::fields::paths::{PathKind, Roots, Scope, SharedFiles, normalize};
-use crate::fields::{self, Fields, command, settings};
+use crate::fields::{self, Fields, mcp, sealing, settings};
 use crate::keys::{self, Status};
 use crate::read;
 use crate::read::node::{Data, Entry, Node};
@@ -242,7 +242,7 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
         warn_of_answers(entry.key_span, "the directory of the suite", d);
     }
     read_process(&mut fields, &mut parts, scope, d);
-    command::read_mcp_of_target(&mut fields, &mut parts, scope, d);
+    mcp::read_of_target(&mut fields, &mut parts, scope, d);
     if let (Some(entry), Some(Written::Boolean(true))) = (fields.get("cwd"), parts.get("in_suite_directory")) {
         let message = "`cwd` and `in_suite_directory` contradict each other";
         d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
@@ -303,7 +303,7 @@ fn read_acp_target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     let mut parts = fields.parts(scope, d);
     parts.make("command", fields.require("command", d).and_then(|entry| acp_command(&entry.value, d)));
     read_process(&mut fields, &mut parts, scope, d);
-    command::read_of_session(&mut fields, &mut parts, scope, d);
+    mcp::read_of_session(&mut fields, &mut parts, scope, d);
     if let Some(entry) = fields.get("permissions") {
         parts.make("permissions", permissions(entry, scope, d));
     }
@@ -356,7 +356,7 @@ fn read_process(fields: &mut Fields<'_>, parts: &mut Parts, scope: Scope<'_>, d:
         }
         parts.make("cwd", directory);
     }
-    command::read_of_target(fields, parts, scope, d);
+    sealing::read_of_target(fields, parts, scope, d);
     if let Some(entry) = fields.get("healthcheck") {
         parts.make("healthcheck", healthcheck(entry, scope, d));
     }

@@ -50,6 +50,7 @@ mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
+mod sealing;
 mod skill;
 #[doc(hidden)]
 pub mod sorting;
@@ -62,14 +63,12 @@ pub mod white_space;
 mod wildcard;
 mod workspace;
 
-#[doc(hidden)]
-pub use self::command::NetworkPorts;
 pub use calibration::{Bar, Calibration, Sample};
 pub use case::{
     Aggregation, Case, Conversation, EmptyProbe, Input, OnDependencyFailure, OnTurnFailure, ProbeSettings,
     ReferenceSolution, ReferenceSource, Task, Turn,
 };
-pub use command::{Argument, Command, Network, SealMode, Sealing};
+pub use command::{Argument, Command};
 #[doc(hidden)]
 pub use defaults::is_default;
 pub use diagnostics::Location;
@@ -90,6 +89,9 @@ pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
 pub use path_ref::PathRef;
+#[doc(hidden)]
+pub use sealing::NetworkPorts;
+pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{

@@ -7,10 +7,10 @@ use evalsuite_schema::{
     CaseExecution, CommonExecution, Requires, SealMode, SuiteExecution, SuiteRequires, Target, Trials,
 };
 
-use super::workspace;
+use super::{target_skill, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
 use crate::fields::paths::Scope;
-use crate::fields::{self, Fields, command};
+use crate::fields::{self, Fields, sealing};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -48,7 +48,7 @@ pub(crate) struct Case<'n> {
 
 pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Suite<'n> {
     let Some(mut fields) = Fields::new(node, SuiteExecution::TABLE, d) else { return Suite::default() };
-    command::refuse_blank(&fields, d);
+    sealing::refuse_blank(&fields, d);
     let Some(written) = fields.parts(scope, d).into_value_of_rest::<SuiteExecution>() else { return Suite::default() };
     let common = common(&mut fields, &written.common, scope, d);
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
@@ -144,7 +144,7 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
     // It may be a variable: a targets file is read when a run starts.
     let use_target = fields.read("use_target", fields::text, d).map(|name| name.trim().to_owned());
     let hooks = workspace::hooks(&mut fields, scope, d).into_hooks();
-    let skill = fields.get("skill").map(|entry| workspace::read_target_skill(entry, scope, d)).unwrap_or_default();
+    let skill = fields.get("skill").map(|entry| target_skill::read(entry, scope, d)).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks, skill })
 }

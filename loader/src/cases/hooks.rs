@@ -8,7 +8,7 @@ use evalsuite_schema::{Argument, Command, WrittenHook, WrittenHooks};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{PathKind, Scope};
-use crate::fields::{self, Fields, command};
+use crate::fields::{self, Fields, command, sealing};
 use crate::keys;
 use crate::read::node::{Data, Entry, Node};
 use evalsuite_schema::diagnostics::suggest;
@@ -88,7 +88,7 @@ fn text_of(argument: &Argument) -> Option<&str> {
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
     let mut fields = Fields::new(node, WrittenHook::TABLE, d)?;
     let mut parts = fields.parts(scope, d);
-    command::read_sealing(&mut fields, &mut parts, scope, d);
+    sealing::read(&mut fields, &mut parts, scope, d);
     let (cwd, command, reset) = (fields.get("cwd"), fields.get_renamed("command", d), fields.get("reset"));
     fields.finish(d);
     if let (Some(entry), false) = (reset, may_reset) {

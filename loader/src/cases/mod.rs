@@ -8,6 +8,7 @@ pub(crate) mod input;
 mod matrix;
 mod repos;
 pub(crate) mod sources;
+pub(crate) mod target_skill;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;

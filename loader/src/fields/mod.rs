@@ -3,12 +3,14 @@
 pub(crate) mod command;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/constant_pattern.rs")]
 pub(crate) mod constant_pattern;
+pub(crate) mod mcp;
 pub(crate) mod paths;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/pattern.rs")]
 pub(crate) mod pattern;
 #[cfg(feature = "patterns")]
 mod pattern_error;
 pub(crate) mod pattern_problem;
+pub(crate) mod sealing;
 pub(crate) mod settings;
 #[cfg_attr(not(feature = "patterns"), path = "without_patterns/unicode_tables.rs")]
 pub(crate) mod unicode_tables;

@@ -8,7 +8,7 @@ use super::Rules;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{PathKind, Scope};
-use crate::fields::{command, label};
+use crate::fields::{command, label, sealing};
 use crate::read::node::Entry;
 
 /// Keys so close to a known one are typing errors rather than settings of the command.
@@ -17,7 +17,7 @@ const NEAR: usize = 2;
 pub(super) fn code_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, cx, .. } = rules;
-    command::read_sealing(fields, parts, cx.scope, d);
+    sealing::read(fields, parts, cx.scope, d);
     let command = fields.require("command", d);
     let cwd = fields.get("cwd");
     let run = command.and_then(|command| prepared(command, cwd, cx.scope, d));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::{Calibration, Layout, OLD_SKILL, Suite, WITH_SKILL, WITHOUT_SKILL};
 use read_suite::ReadSuite;
 
-use crate::cases::{PlacedCase, workspace};
+use crate::cases::{PlacedCase, target_skill};
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Roots, Scope};
 use crate::read::MAX_TOTAL;
@@ -63,7 +63,7 @@ impl ReadSuite {
         }
         matrix(&mut suite, request, roots, files, d);
         cross_check::unique_targets(&suite, place, d);
-        workspace::report_shared_workspace(&suite, cases, place, d);
+        target_skill::report_shared_workspace(&suite, cases, place, d);
         let test_count = count_tests(&suite, cases);
         if test_count > MAX_TESTS {
             let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");

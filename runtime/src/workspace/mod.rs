@@ -6,15 +6,16 @@ pub(crate) mod diff;
 pub(crate) mod git;
 pub(crate) mod replayable_changes;
 pub(crate) mod repos;
+pub(crate) mod skills;
 pub(crate) mod snapshot;
 pub(crate) mod value_placeholders;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
-pub(crate) use crate::workspace::base::replace_skills;
 pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
 pub(crate) use crate::workspace::copy::{git_reset, restore};
+pub(crate) use crate::workspace::skills::replace_skills;
 
 /// The reason of a case whose workspace cannot be made.
 pub(crate) fn workspace_error(error: &std::io::Error) -> Reason {

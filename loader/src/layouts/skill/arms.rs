@@ -5,7 +5,7 @@ use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{OLD_SKILL, OldSkill, PathRef, Target, WITH_SKILL, WITHOUT_SKILL};
 
 use super::skill_file;
-use crate::cases::workspace;
+use crate::cases::{target_skill, workspace};
 use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::{FoundPath, PathKind, Scope};
 use crate::fields::{self, Fields};
@@ -94,7 +94,7 @@ pub(super) fn targets(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Vec<Target> {
-    let mut without = workspace::without(scope.roots.suite_root == scope.request.package_root);
+    let mut without = target_skill::without(scope.roots.suite_root == scope.request.package_root);
     // The older copy is not a part of the skill.
     without.extend(arms.iter().filter_map(|arm| Some(scope.roots.in_suite(&arm.old_skill.as_ref()?.path))));
     let target = |arm: &Arm| {
@@ -102,10 +102,10 @@ pub(super) fn targets(
         target.use_target = Some(DEFAULT_TARGET.to_owned());
         target.skill = match &arm.old_skill {
             None if arm.name == WITHOUT_SKILL => Vec::new(),
-            None => workspace::copies(skill, name, directories, &without),
+            None => target_skill::copies(skill, name, directories, &without),
             Some(old) => {
                 check_name(old, name, arm.span, scope, d);
-                workspace::copies(&old.reference, name, directories, &workspace::without(false))
+                target_skill::copies(&old.reference, name, directories, &target_skill::without(false))
             }
         };
         target

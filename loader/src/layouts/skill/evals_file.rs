@@ -12,7 +12,7 @@ use evalsuite_schema::{
 use super::SkillCases;
 use super::arms::{self, Arm};
 use crate::cases::case::{self, CheckedCase};
-use crate::cases::workspace;
+use crate::cases::{target_skill, workspace};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{self, PathKind, Scope};
 use crate::fields::{self, Fields, values};
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
     });
     let canary = fields.get("canary").and_then(|entry| fields::canary(entry, d));
     let arms = fields.get("arms").map(|entry| arms::read(entry, scope, d)).unwrap_or_default();
-    let directories = fields.get("skill_directories").map(|entry| workspace::directories(entry, d));
+    let directories = fields.get("skill_directories").map(|entry| target_skill::directories(entry, d));
     let gates = fields.get("gates").cloned();
     let written: SkillEvals = fields.parts(scope, d).into_value_of_rest()?;
     let evals = fields.require("evals", d);
@@ -66,7 +66,7 @@ pub(super) fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option
         _ => Vec::new(),
     };
     let SkillEvals { version, metadata, trials, .. } = written;
-    let directories = directories.unwrap_or_else(workspace::usual_directories);
+    let directories = directories.unwrap_or_else(target_skill::usual_directories);
     Some(EvalsFile { skill_name, version, metadata, canary, arms, directories, trials, gates, nodes })
 }
 
@@ -79,7 +79,7 @@ impl Default for EvalsFile {
             metadata: Object::default(),
             canary: None,
             arms: Vec::new(),
-            directories: workspace::usual_directories(),
+            directories: target_skill::usual_directories(),
             trials: 1,
             gates: None,
             nodes: Vec::new(),

@@ -16,7 +16,7 @@ use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WITHOUT_SKILL, Worksp
 
 use super::entry::Found;
 use super::{Outline, SuiteEntry, new_suite};
-use crate::cases::{CaseFiles, ReadCases, by_id, workspace};
+use crate::cases::{CaseFiles, ReadCases, by_id, target_skill};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
@@ -60,11 +60,11 @@ fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     suite.targets = arms::targets(&evals.arms, (&name, &skill), &evals.directories, scope, d);
     suite.gates = evals.gates.map(|gates| cross_check::read_gates(&gates, &suite.targets, d)).unwrap_or_default();
     let copies = match evals.arms.is_empty() {
-        true => workspace::copies(
+        true => target_skill::copies(
             &skill,
             &name,
             &evals.directories,
-            &workspace::without(root == &scope.request.package_root),
+            &target_skill::without(root == &scope.request.package_root),
         ),
         false => Vec::new(),
     };

@@ -131,12 +131,6 @@ struct Version {
     schema: Option<String>,
 }
 
-/// The input of a trial, as a cassette has it.
-#[derive(FromJson)]
-struct Seen {
-    seen: AgentInput,
-}
-
 impl CassetteFile {
     /// Value of `schema` in cassettes of this version.
     pub(crate) const SCHEMA: &'static str = "evalsuite.cassette/1";
@@ -157,8 +151,7 @@ impl CassetteFile {
         }
     }
 
-    /// Reads a cassette, with the values of this machine for placeholders, except in its input, which has them in cases, too; `None` if the
-    /// file does not exist.
+    /// Reads a cassette, with the values of this machine for placeholders; `None` if the file does not exist.
     pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
         let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
@@ -183,8 +176,7 @@ impl CassetteFile {
             let found = schema.as_deref().unwrap_or("missing");
             return Err(invalid(format!(": `schema` is {found}, not {}", Self::SCHEMA)));
         }
-        let seen = json::decode::<Seen>(&bytes).map_err(broken)?.seen;
-        Ok(Some(StoredCassette { file: Self { seen, ..decoded.map_err(broken)? }, bytes }))
+        Ok(Some(StoredCassette { file: decoded.map_err(broken)?, bytes }))
     }
 
     /// Writes it as a file of the user, who may have linked it: readers see the old file or the new one, which keeps its mode, its owner

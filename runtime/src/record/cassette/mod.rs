@@ -16,7 +16,6 @@ use crate::model::cassette::{Asker, Cassette, CassetteError, LookUp, ReplyStore,
 use crate::platform::clock::timestamp;
 use crate::platform::digest::{retain_entries, sha256_of_data};
 use crate::platform::files::remove_abandoned;
-use crate::platform::json;
 use crate::record::cassette::cassette_file::{RequestReplies, StoredCassette};
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile, cassette_directory, cassette_path};
@@ -94,9 +93,10 @@ impl TrialCassette {
                 return Err(unusable(ReasonCode::RecordingMissing, message));
             }
         };
-        // As a recording would have it: it may contain a value of a variable, or a directory, which is hidden in recordings.
-        let seen = placeholders.hide_in(&about.seen).and_then(|hidden| json::decode::<AgentInput>(hidden.as_bytes()));
-        let seen = seen.map_err(|error| unusable(ReasonCode::RecordingMissing, error.to_string()))?;
+        // As it is read from a recording: a variable that a case names has its value there.
+        let seen = placeholders.hide_in(&about.seen).and_then(|hidden| placeholders.decode(hidden.as_bytes()));
+        let seen: AgentInput =
+            seen.map_err(|error: serde_json::Error| unusable(ReasonCode::RecordingMissing, error.to_string()))?;
         let earlier = match mode {
             // A recording of different input is replaced.
             Mode::Record => earlier.filter(|earlier| earlier.file.seen.is_same(&seen)),

@@ -8,10 +8,12 @@ pub(crate) mod graded;
 #[cfg_attr(not(feature = "mcp"), path = "no_mcp_servers.rs")]
 pub(crate) mod mcp_servers;
 pub(crate) mod prepared;
+pub(crate) mod recorded_models;
 pub(crate) mod size_limits;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;
+pub(crate) mod trial_seal;
 
 use std::io;
 
@@ -31,11 +33,11 @@ use crate::workspace::snapshot::Snapshot;
 /// Makes one attempt at a trial and writes its record.
 pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, number: u32) -> io::Result<TrialRecord> {
     // Before the clock of the trial starts: it may have to wait for another one.
-    let calls = trial_attempt::begin(plan, index);
+    let calls = recorded_models::begin(plan, index);
     let trial = TrialAttempt::begin(plan, base, index, number)?;
     let run = |calls| {
         let mut graded = run_phases(&trial).unwrap_or_else(|end| Graded::ended(&trial, end));
-        if let Some(difference) = trial_attempt::end_recorded_calls(calls, &trial, graded.is_decided()) {
+        if let Some(difference) = recorded_models::end(calls, &trial, graded.is_decided()) {
             graded.fail(&trial, difference);
         }
         graded

@@ -25,7 +25,8 @@ use crate::run::plan::Plan;
 use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::{ChosenAgent, grader_problems};
 use crate::run::trial::mcp_servers;
-use crate::run::trial::trial_attempt::{EarlyEnd, StartedAgent, TrialAttempt, seal_trial};
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
+use crate::run::trial::trial_seal::{StartedAgent, seal_trial};
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, WorkspaceBase, workspace_error};
 

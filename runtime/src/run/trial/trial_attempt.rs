@@ -1,5 +1,4 @@
-//! One attempt at a trial: its directory, what happens around the work of its agent, whether its commands are sealed, whether its calls of
-//! models are recorded or replayed, and why it ends before grading.
+//! One attempt at a trial: its directory, what happens around the work of its agent, and why it ends before grading.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,22 +9,17 @@ use std::time::{Duration, Instant};
 use evalsuite_records::record::{
     HookRecord, ModelCalls, Note, Reason, ReasonCode, SealRecord, Stage, Started, Status, Timings, WorkspaceRecord,
 };
-use evalsuite_schema::{Case, Grader, GraderConfig, Hook, SealMode, Sealing};
 
-use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::grade::scoring::TrialScore;
-use crate::model::command::{CommandSeal, SealDefaults};
 use crate::model::interpolation::Unresolved;
 use crate::model::suite_location::program;
 use crate::platform::clock::Stopwatch;
 use crate::platform::files::RedactedFiles;
 use crate::platform::isolated_call::panic_message;
-use crate::platform::seal_terms::{SealRefusal, SealedFiles};
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::record::model_calls::{BeginTrial, MODEL_CALLS_FILE, ModelCallServer, TrialCalls};
 use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::plan::Plan;
-use crate::run::selection::{self, case_graders};
+use crate::run::selection;
 use crate::run::settings::Settings;
 use crate::workspace::{self, WorkspaceBase};
 
@@ -172,139 +166,6 @@ pub(crate) fn guarded<T>(phase: impl FnOnce() -> Result<T, EarlyEnd>) -> Result<
         let message = format!("evalsuite panicked; this is a defect of evalsuite: {}", panic_message(&*panic));
         Err(EarlyEnd::error(Stage::Teardown, ReasonCode::ProcessDied, message))
     })
-}
-
-/// Why an agent in Rust is not sealed.
-const IN_PROCESS: &str = "the agent runs in the test program; make it a command to seal it";
-
-/// What a trial starts to get an answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum StartedAgent<'a> {
-    /// Nothing: its answer is recorded.
-    Nothing,
-    /// A function of the test program.
-    Function,
-    Command(&'a ResolvedCommand<'a>),
-}
-
-/// Decides whether the agent is sealed, and records it. A command of the trial that must not run without a seal ends the trial.
-pub(crate) fn seal_trial(
-    trial: &TrialAttempt<'_>,
-    case: &Case,
-    agent: StartedAgent<'_>,
-    seals: &SealDefaults,
-) -> Result<CommandSeal, EarlyEnd> {
-    let agent = match agent {
-        StartedAgent::Nothing => Ok(CommandSeal::default()),
-        StartedAgent::Function => seal_function(seals.mode(&Sealing::default())),
-        StartedAgent::Command(command) => {
-            let elsewhere = command.own_directory(&trial.plan.places).filter(|_| case.workspace.is_none());
-            let own = vec![trial.workspace.clone()];
-            let files = SealedFiles { own, working: elsewhere, ..SealedFiles::default() };
-            seals.seal(&command.target.sealing, &trial.plan.places, files)
-        }
-    };
-    let record = |seal: Option<SealRecord>| trial.journal.borrow_mut().sealed = seal;
-    let seal = agent.map_err(|refusal| {
-        record(Some(refusal.record.clone()));
-        refused("the agent", &refusal)
-    })?;
-    record(seal.record.clone());
-    check_others(trial, case, seals)?;
-    Ok(seal)
-}
-
-fn seal_function(mode: SealMode) -> Result<CommandSeal, Box<SealRefusal>> {
-    let record = SealRecord::unsealed(IN_PROCESS);
-    match mode {
-        SealMode::Off => Ok(CommandSeal::default()),
-        SealMode::Auto => Ok(CommandSeal { record: Some(record), start: None }),
-        SealMode::Required => {
-            let message = "`sealed: required`, but it runs in the test program, where the kernel cannot confine it\nhelp: make it a command \
-                           of a targets file: docs/sealed.md";
-            Err(Box::new(SealRefusal { record, message: message.to_owned() }))
-        }
-    }
-}
-
-/// Graders and hooks that must be sealed and cannot be would end the trial after the agent was paid for.
-fn check_others(trial: &TrialAttempt<'_>, case: &Case, seals: &SealDefaults) -> Result<(), EarlyEnd> {
-    let graders = case_graders(case);
-    let with_members = graders.iter().flat_map(Grader::with_members);
-    for grader in with_members {
-        if let GraderConfig::CodeGrader(config) = &grader.config {
-            let who = format!("grader `{}`", grader.name);
-            seals.decide(&config.sealing).map_err(|refusal| refused(&who, &refusal))?;
-        }
-    }
-    let of_case = case.workspace.as_ref().map(|workspace| &workspace.hooks);
-    for hooks in of_case.into_iter().chain(trial.plan.target_hooks()) {
-        let around: [(&str, &Option<Hook>); 2] =
-            [("before_each", &hooks.before_each), ("after_each", &hooks.after_each)];
-        for (name, hook) in around {
-            if let Some(hook) = hook {
-                let who = format!("hook `{name}`");
-                seals.decide(&hook.sealing).map_err(|refusal| refused(&who, &refusal))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn refused(who: &str, refusal: &SealRefusal) -> EarlyEnd {
-    EarlyEnd::error(Stage::Setup, ReasonCode::NotSealed, format!("{who} cannot run: {}", refusal.message))
-}
-
-/// Waits until no other trial runs, and says which one begins. `None`: calls are neither recorded nor replayed.
-pub(crate) fn begin(plan: &Plan<'_>, index: u32) -> Result<Option<TrialCalls>, EarlyEnd> {
-    let Some(server) = plan.settings.model_calls else { return Ok(None) };
-    let trial = BeginTrial {
-        suite: plan.suite.name.to_owned(),
-        case_id: plan.entry.id.to_owned(),
-        test: plan.identity.test_name.clone(),
-        target: plan.identity.target.clone(),
-        trial: index,
-        file: plan.recording(index)?.with_extension(&MODEL_CALLS_FILE[1..]),
-        secrets: plan.secrets.clone(),
-        ignored: plan.evals.ignored_request_parts.iter().cloned().collect(),
-    };
-    match server.begin(&trial) {
-        Ok(Ok(calls)) => Ok(Some(calls)),
-        Ok(Err(problem)) => {
-            let message = format!("{problem}; {}", how_to_record(plan));
-            Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, message))
-        }
-        Err(error) => Err(lost(server, &error).into()),
-    }
-}
-
-/// Notes what became of the calls. Returns why the trial is an error: a call is not a recorded one, whatever the agent made of the answer
-/// that said so.
-pub(crate) fn end_recorded_calls(
-    calls: Option<TrialCalls>,
-    trial: &TrialAttempt<'_>,
-    is_decided: bool,
-) -> Option<Reason> {
-    let (calls, server) = (calls?, trial.plan.settings.model_calls?);
-    trial.journal.borrow_mut().model_calls = Some(server.calls);
-    match calls.end(is_decided) {
-        Ok(ended) => {
-            trial.add_notes(ended.note.map(|note| Note::new("model_calls", note)));
-            let message = format!("{}; {}", ended.difference?, how_to_record(trial.plan));
-            Some(Reason::new(Stage::Agent, ReasonCode::RecordingStale, message))
-        }
-        Err(error) => Some(lost(server, &error)),
-    }
-}
-
-fn lost(server: ModelCallServer, error: &io::Error) -> Reason {
-    let does = if server.calls == ModelCalls::Replayed { "replays" } else { "records" };
-    let message = format!("the command that {does} the calls of models cannot be reached: {error}");
-    Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message)
-}
-
-fn how_to_record(plan: &Plan<'_>) -> String {
-    format!("to record it: `cargo evalsuite run --record -p {} {}`", plan.suite.package, plan.identity.test_name)
 }
 
 #[cfg(test)]

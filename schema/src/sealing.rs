@@ -1,0 +1,104 @@
+//! What commands of a trial may use: the keys of targets, code graders and hooks that are sealed.
+
+use evalsuite_derive::{Keys, Words, skip_empty};
+
+use crate::PathRef;
+use crate::json::{FromJson, ToJson};
+
+/// Whether the kernel confines a command, and what it may use then.
+#[skip_empty]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
+#[keys(id = "sealing")]
+pub struct Sealing {
+    /// Whether the kernel confines the command to its workspace, the system's programs and what `read` and `write` name (Linux). `auto`:
+    /// where the kernel can; the record says whether it did. `required`: where it cannot, the trial ends in an error before the agent
+    /// starts.
+    #[key(Choice(SealMode::WORDS), "auto", default = "the suite's `execution.sealed`, else `off`")]
+    pub sealed: Option<SealMode>,
+    /// What a sealed command may reach over the network: everything, nothing, or TCP with these ports. UDP, as of name servers, is not
+    /// restricted by ports.
+    #[key(OneOf(&[Choice(Network::WORDS), Object(NetworkPorts::TABLE)]), "{ports: [443]}", default = "`all`", by_hand)]
+    pub network: Option<Network>,
+    /// Whether a sealed command may connect to any Unix socket by its path, for example that of a database. Other programs listen on such
+    /// sockets, too, which do what the command may not.
+    #[key(Boolean, "true", default = "`false`")]
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub unix_sockets: bool,
+    /// Files and directories that a sealed command may read and run, such as `~/.config/my-agent`: relative paths, absolute ones, and those
+    /// in the home directory, which it finds in its own home directory, too. In directories around the suite and the records, these stay out
+    /// of reach.
+    #[key(List(&OneOf(&[File, Directory])), "[./prompts, ~/.config/my-agent]", codes(MissingPath, PathEscape), by_hand)]
+    pub read: Vec<PathRef>,
+    /// As `read`, for files and directories that it may change, too.
+    #[key(List(&OneOf(&[File, Directory])), "[~/.cache/my-agent]", codes(MissingPath, PathEscape), by_hand)]
+    pub write: Vec<PathRef>,
+}
+
+impl Sealing {
+    /// These settings where they say something, else those of `other`.
+    pub fn or(self, other: &Self) -> Self {
+        let or = |own: Vec<PathRef>, other: &Vec<PathRef>| if own.is_empty() { other.clone() } else { own };
+        Self {
+            sealed: self.sealed.or(other.sealed),
+            network: self.network.or_else(|| other.network.clone()),
+            unix_sockets: self.unix_sockets || other.unix_sockets,
+            read: or(self.read, &other.read),
+            write: or(self.write, &other.write),
+        }
+    }
+
+    /// Whether it asks for a seal, on systems that have one.
+    pub fn asks(&self) -> bool {
+        self.sealed.is_some_and(|mode| mode != SealMode::Off)
+    }
+}
+
+/// Whether a command is sealed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum SealMode {
+    /// It has the rights of the user.
+    #[default]
+    Off,
+    /// It is sealed where the kernel can do so.
+    Auto,
+    /// It is sealed, or the trial is an error.
+    Required,
+}
+
+impl SealMode {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// What a sealed command may reach over the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
+pub enum Network {
+    /// Everything.
+    #[default]
+    All,
+    /// Nothing.
+    None,
+    /// TCP with these ports.
+    Ports(Vec<u16>),
+}
+
+impl Network {
+    /// The words that select what needs no ports.
+    pub const WORDS: &'static [&'static str] = &["all", "none"];
+}
+
+/// TCP ports.
+#[derive(Debug, Keys)]
+#[keys(id = "network", what = "`network`")]
+pub struct NetworkPorts {
+    /// Ports that the command may connect to and listen on.
+    #[key(Some(&Integer(1, 65_535)), "[443]", required)]
+    pub ports: Vec<u64>,
+}
+
+crate::keys::made!(Network);
