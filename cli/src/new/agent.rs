@@ -14,57 +14,53 @@ use crate::platform::output::stdout;
 /// An agent that repeats the question.
 const ECHO: &str = "cp {PROMPT_FILE} {OUTPUT_FILE}";
 
+const CLI: AgentKind = AgentKind {
+    agent: "cli",
+    targets: include_str!("../../assets/new/targets_file.yaml"),
+    who: "the command",
+    features: &["cli-agents", "sealed"],
+    command: "Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE}",
+    default: Some(ECHO),
+};
+
+const ACP: AgentKind = AgentKind {
+    agent: "acp",
+    targets: include_str!("../../assets/new/acp_targets_file.yaml"),
+    who: "the agent",
+    features: &["acp", "sealed"],
+    command: "Command that starts an agent which speaks the Agent Client Protocol",
+    default: None,
+};
+
 pub(super) fn write_cli(arguments: &NewAgentCli) -> Result<()> {
-    let text = "Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE}";
-    TargetTest {
-        agent: "cli",
-        targets: include_str!("../../assets/new/targets_file.yaml"),
-        who: "the command",
-        features: &["cli-agents", "sealed"],
-        suite: arguments.suite.as_deref(),
-        command: arguments.command.as_deref(),
-        question: Question { text, argument: "--command", default: Some(ECHO) },
-        force: arguments.force,
-    }
-    .write()
+    CLI.write(arguments.suite.as_deref(), arguments.command.as_deref(), arguments.force)
 }
 
 pub(super) fn write_acp(arguments: &NewAgentAcp) -> Result<()> {
-    let text = "Command that starts an agent which speaks the Agent Client Protocol";
-    TargetTest {
-        agent: "acp",
-        targets: include_str!("../../assets/new/acp_targets_file.yaml"),
-        who: "the agent",
-        features: &["acp", "sealed"],
-        suite: arguments.suite.as_deref(),
-        command: arguments.command.as_deref(),
-        question: Question { text, argument: "--command", default: None },
-        force: arguments.force,
-    }
-    .write()
+    ACP.write(arguments.suite.as_deref(), arguments.command.as_deref(), arguments.force)
 }
 
 /// What the files of a kind of agent say.
-pub(super) struct TargetTest<'a> {
+struct AgentKind {
     /// The value of `agent` in the macro.
-    pub(super) agent: &'static str,
+    agent: &'static str,
     /// The targets file, with `{command}`.
-    pub(super) targets: &'static str,
+    targets: &'static str,
     /// Who answers, in the description of the test file.
-    pub(super) who: &'static str,
-    pub(super) features: &'static [&'static str],
-    pub(super) suite: Option<&'a Path>,
-    /// The command as given, else the answer to the question.
-    pub(super) command: Option<&'a str>,
-    pub(super) question: Question<'a>,
-    pub(super) force: bool,
+    who: &'static str,
+    features: &'static [&'static str],
+    /// The question for the command.
+    command: &'static str,
+    /// The command without an answer.
+    default: Option<&'static str>,
 }
 
-impl TargetTest<'_> {
-    pub(super) fn write(&self) -> Result<()> {
+impl AgentKind {
+    fn write(&self, suite: Option<&Path>, command: Option<&str>, force: bool) -> Result<()> {
         let package = PackageHere::find()?;
-        let suite = package.suite(self.suite)?;
-        let command = self.question.answer(self.command)?;
+        let suite = package.suite(suite)?;
+        let question = Question { text: self.command, argument: "--command", default: self.default };
+        let command = question.answer(command)?;
         let mut changes = Changes::new(&package.root);
         let targets = self.targets.replace("{command}", &Value::from(command).to_string());
         changes.create(suite.path.join("targets.yaml"), targets);
@@ -81,7 +77,7 @@ impl TargetTest<'_> {
             manifest.add_feature(feature);
         }
         manifest.write(&mut changes);
-        changes.write(self.force)?;
+        changes.write(force)?;
         writeln!(stdout(), "\n`cargo test --test {module}` runs the suite with {who}.")?;
         Ok(())
     }

@@ -5,6 +5,7 @@ mod summary_of_run;
 mod summary_text;
 #[cfg(test)]
 mod tests;
+mod text_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,8 @@ use crate::statistics::{self, pass_at_k, pass_hat_k};
 
 #[cfg(feature = "reports")]
 pub use self::summary_of_run::summarize_run;
-pub use self::summary_text::{SummaryText, TextTable};
+pub use self::summary_text::SummaryText;
+pub use self::text_table::TextTable;
 
 /// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]

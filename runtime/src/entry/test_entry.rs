@@ -19,12 +19,9 @@ use crate::platform::redaction::without_secrets;
 use crate::platform::{environment, notice};
 use crate::record::run_directory::RunDirectory;
 use crate::run::case::run_case;
-use crate::run::case_report::CaseReport;
+use crate::run::case_report::{CaseReport, HOOK_FAILED, LOG, RESET_FAILED};
 use crate::run::session::SessionTest;
 use crate::run::settings::Settings;
-
-/// Codes of notes about what follows a decided trial: hooks and resets of `after_each`.
-const HOOK_NOTES: [&str; 2] = ["hook_failed", "reset_failed"];
 
 /// Runs one case as a test.
 ///
@@ -147,9 +144,10 @@ fn lines_of_pass(record: &CaseRecord) -> Vec<String> {
 /// What was to follow the trials and failed, once for all trials: they are decided by then.
 fn lines_of_hooks(name: &str, trials: &[TrialRecord]) -> Vec<String> {
     let mut failed: Vec<(&str, usize)> = Vec::new();
-    for note in trials.iter().flat_map(|trial| &trial.notes).filter(|note| HOOK_NOTES.contains(&&*note.code)) {
-        // Behind it, the message has the path of the log of this trial.
-        let message = note.message.split(" (log: ").next().unwrap_or_default();
+    let notes = trials.iter().flat_map(|trial| &trial.notes);
+    for note in notes.filter(|note| [HOOK_FAILED, RESET_FAILED].contains(&&*note.code)) {
+        // Each trial has a log of its own.
+        let message = note.message.split(LOG).next().unwrap_or_default();
         match failed.iter_mut().find(|(known, _)| *known == message) {
             Some((_, times)) => *times += 1,
             None => failed.push((message, 1)),

@@ -14,7 +14,7 @@ use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes,
 use crate::grade::user_grader::{Graded, GraderCall};
 use crate::grade::{code_grader, llm_grader};
 use crate::judge::prompt_texts::AGGREGATE;
-use crate::judge::reply_reader::ReplyShape;
+use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
 use crate::model::messages::pretty;
 use crate::model::score::Score;

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
 use evalsuite_schema::grader::JudgeSettings;
 
+use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judge_call::{AskingGrader, CallPurpose, JudgeFailure, until_readable};
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
 use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, repair_prompt};
-use crate::judge::reply_reader::ReplyDefect;
 use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};

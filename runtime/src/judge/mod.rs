@@ -1,14 +1,17 @@
 //! Selection and calls of judges: prompts, replies, votes, services and commands; and what simulated users are asked.
 
 pub(crate) mod command_judge;
+pub(crate) mod contradiction;
 #[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]
 pub(crate) mod endpoint;
 pub(crate) mod grader_inquiry;
 pub(crate) mod judge_call;
 pub(crate) mod judge_choice;
+pub(crate) mod lenient_json;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod reply_reader;
+pub(crate) mod requested_reply;
 pub(crate) mod user_prompt;
 #[cfg(feature = "users")]
 pub(crate) mod user_turn;

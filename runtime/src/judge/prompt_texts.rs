@@ -2,7 +2,7 @@
 
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::judge::reply_reader::ReplyShape;
+use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::fenced;
 
 macro_rules! contract {

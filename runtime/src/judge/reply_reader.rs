@@ -1,25 +1,12 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
-//!
-//! The requested form of a judge's reply, and its JSON Schema for services that can enforce one.
-//!
-//! Lenient parsing of replies that are almost JSON.
-//!
-//! Contradictions within a reply: a judgement that another part of the same reply denies.
-//!
-//! Only these are contradictions; a score between 0 and 1 weighs what passed and what failed, and the judge decides how.
-//!
-//! | reply | contradiction |
-//! |---|---|
-//! | free-form | `score` is 1, and an assertion has not passed |
-//! | | `score` is 0, and all assertions, at least one, have passed |
-//! | | `score` is 1 or 0, and the reply also has a `verdict` (`pass` or `fail`), `pass` or `passed` that says the opposite |
-//! | checklist and ranges | an entry has both keys, and `satisfied` is true with `score` 0, or false with `score` 10 |
 
 use evalsuite_records::record::Assertion;
-use evalsuite_schema::grader::Criterion;
-use evalsuite_schema::json::{from_str_with_unique_keys, json};
+use evalsuite_schema::json::from_str_with_unique_keys;
 use evalsuite_schema::{Object, Value};
 
+use crate::judge::contradiction::{self, ReplyDefect};
+use crate::judge::lenient_json::with_plain_passed;
+use crate::judge::requested_reply::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
 use crate::model::judge::reply::answer_of;
 use crate::model::messages::outer_object;
@@ -64,7 +51,7 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, ReplyDef
     let is_checklist = shape == ReplyShape::Checklist;
     let list = object.remove("checks").ok_or("the reply has no `checks`")?;
     let checks = entries("checks", list, |mut entry| {
-        let contradiction = of_check(&entry);
+        let contradiction = contradiction::of_check(&entry);
         let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
         let score = match is_checklist {
             true => u8::from(bool_of(&mut entry, "satisfied")?) * SATISFIED,
@@ -135,7 +122,7 @@ fn free_form(mut object: Object) -> Result<Score, ReplyDefect> {
         Some(Value::Object(details)) => details,
         Some(other) => return Err(format!("`details` is {}, not an object", kind(&other)).into()),
     };
-    if let Some(what) = of_score(score, &assertions, &object) {
+    if let Some(what) = contradiction::of_score(score, &assertions, &object) {
         return Err(ReplyDefect::Contradiction(what));
     }
     assertions.truncate(MOST_ASSERTIONS);
@@ -200,215 +187,9 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Most assertions of a free-form reply.
-pub(crate) const MOST_ASSERTIONS: usize = 8;
-
-/// What a judge is asked to reply with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReplyShape {
-    /// One score.
-    FreeForm,
-    /// Satisfied or not, criterion by criterion.
-    Checklist,
-    /// A score from 0 to 10, criterion by criterion.
-    Ranges,
-}
-
-impl ReplyShape {
-    /// The shape that fits a grader's criteria.
-    pub(crate) fn of(criteria: &[Criterion]) -> Self {
-        match criteria {
-            [] => Self::FreeForm,
-            criteria if criteria.iter().any(|criterion| !criterion.score_ranges.is_empty()) => Self::Ranges,
-            _ => Self::Checklist,
-        }
-    }
-
-    /// JSON Schema of a reply: a judgement of this shape, or the statement that the judge is undecided. Services demand that every
-    /// property is required and no other is allowed, so optional values may be null. Lists have a maximum length and ids are
-    /// enumerated, because small models write endless lists and invent ids.
-    pub(crate) fn schema(self, criteria: &[Criterion]) -> Value {
-        let decided = match self {
-            Self::FreeForm => {
-                let passed = json!({"type": "boolean"});
-                let assertion = object(&[("text", text()), ("passed", passed), ("evidence", text())]);
-                let score = json!({"type": ["number", "null"]});
-                object(&[("score", score), ("assertions", list(&assertion, MOST_ASSERTIONS))])
-            }
-            Self::Checklist => checks(criteria, "satisfied", &json!({"type": "boolean"})),
-            Self::Ranges => {
-                checks(criteria, "score", &json!({"type": "integer", "enum": (0..=10).collect::<Vec<_>>()}))
-            }
-        };
-        or_undecided(decided)
-    }
-}
-
-/// The schema of a reply, or of the statement that the judge is undecided.
-pub(crate) fn or_undecided(mut schema: Value) -> Value {
-    schema["properties"]["undecided"] = json!({"type": "boolean"});
-    schema["properties"]["reason"] = json!({"type": ["string", "null"]});
-    if let Value::Array(required) = &mut schema["required"] {
-        required.extend([json!("undecided"), json!("reason")]);
-    }
-    schema
-}
-
-fn checks(criteria: &[Criterion], judgement: &str, kind: &Value) -> Value {
-    let ids: Vec<&str> = criteria.iter().map(|criterion| criterion.id.as_str()).collect();
-    let id = json!({"type": "string", "enum": ids});
-    let check = object(&[("id", id), (judgement, kind.clone()), ("reasoning", text())]);
-    object(&[("checks", list(&check, criteria.len())), ("overall_reasoning", text())])
-}
-
-pub(crate) fn object(properties: &[(&str, Value)]) -> Value {
-    let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let properties: evalsuite_schema::Object =
-        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
-    json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
-}
-
-fn list(items: &Value, most: usize) -> Value {
-    json!({"type": "array", "items": items, "maxItems": most})
-}
-
-pub(crate) fn text() -> Value {
-    json!({"type": "string"})
-}
-
-/// The document with the values of `passed` that are texts or one bare word as `true` or `false`: true if it reads `true`
-/// in upper or lower case, else false. An empty text says neither.
-pub(crate) fn with_plain_passed(document: &str) -> String {
-    let mut result = String::with_capacity(document.len());
-    let mut rest = document;
-    while let Some(start) = rest.find('"') {
-        let end = start + string_length(&rest[start..]);
-        let (before, behind) = rest.split_at(end);
-        result.push_str(before);
-        rest = behind;
-        if &before[start..] != "\"passed\"" {
-            continue;
-        }
-        let Some(value) = behind.trim_start().strip_prefix(':').map(str::trim_start) else { continue };
-        let length = match value.chars().next() {
-            Some('"') if !value.starts_with("\"\"") => string_length(value),
-            Some(first) if first.is_ascii_alphabetic() || first == '_' => {
-                value.find(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c)).unwrap_or(value.len())
-            }
-            _ => continue,
-        };
-        let word = value[..length].trim_matches(|c: char| c == '"' || c.is_whitespace());
-        let separator = behind.len() - value.len();
-        result.push_str(&behind[..separator]);
-        result.push_str(if word.eq_ignore_ascii_case("true") { "true" } else { "false" });
-        rest = &value[length..];
-    }
-    result.push_str(rest);
-    result
-}
-
-/// Bytes of the JSON string that `text` starts with, quotes included; all of it where it does not end.
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (index, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return index + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Most assertions that are named.
-const NAMED: usize = 3;
-
-/// Why a reply cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ReplyDefect {
-    /// It does not have the shape that was asked for.
-    Unreadable(InvalidReply),
-    /// It can be read, and says both one thing and its opposite.
-    Contradiction(String),
-}
-
-impl From<InvalidReply> for ReplyDefect {
-    fn from(problem: InvalidReply) -> Self {
-        Self::Unreadable(problem)
-    }
-}
-
-impl From<String> for ReplyDefect {
-    fn from(problem: String) -> Self {
-        Self::Unreadable(problem.into())
-    }
-}
-
-impl From<&str> for ReplyDefect {
-    fn from(problem: &str) -> Self {
-        Self::Unreadable(problem.into())
-    }
-}
-
-/// What contradicts the score of a free-form reply. `others` are its keys that nobody asked for.
-pub(crate) fn of_score(score: f64, assertions: &[Assertion], others: &Object) -> Option<String> {
-    let is_pass = match score {
-        1.0 => true,
-        0.0 => false,
-        _ => return None,
-    };
-    let opposite: Vec<(usize, &Assertion)> =
-        assertions.iter().enumerate().filter(|(_, assertion)| assertion.passed != is_pass).collect();
-    let denies =
-        if is_pass { !opposite.is_empty() } else { !opposite.is_empty() && opposite.len() == assertions.len() };
-    if denies {
-        let named = opposite
-            .iter()
-            .take(NAMED)
-            .map(|(index, assertion)| format!("`assertions[{index}]` ({:?})", assertion.text));
-        let mut named = named.collect::<Vec<_>>().join(", ");
-        if opposite.len() > NAMED {
-            named.push_str(&format!(" and {} more", opposite.len() - NAMED));
-        }
-        return Some(match is_pass {
-            true => format!("`score` is 1, but these assertions have not passed: {named}"),
-            false => format!("`score` is 0, but all assertions have passed: {named}"),
-        });
-    }
-    ["verdict", "pass", "passed"].into_iter().find_map(|key| {
-        let value = others.get(key)?;
-        (verdict(value)? != is_pass).then(|| format!("`score` is {score}, but `{key}` is {value}"))
-    })
-}
-
-/// What contradicts an entry of `checks` that has both keys, of which one was asked for.
-pub(crate) fn of_check(entry: &Object) -> Option<String> {
-    let satisfied = entry.get("satisfied")?.as_bool()?;
-    let score = entry.get("score")?.as_f64()?;
-    let opposite = if satisfied { 0.0 } else { f64::from(SATISFIED) };
-    (score == opposite).then(|| format!("has `satisfied` {satisfied}, but `score` {score}"))
-}
-
-/// What a key that looks like a verdict says.
-fn verdict(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(passed) => Some(*passed),
-        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
-            "pass" | "passed" => Some(true),
-            "fail" | "failed" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::grader::Operator;
-
     use super::*;
-    use crate::model::messages::outer_object;
     use crate::model::score::ScoreState;
     use crate::platform::protocol_schema;
 
@@ -610,79 +391,6 @@ mod tests {
             for shape in [ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges] {
                 let _ = read(shape, &reply);
             }
-        }
-    }
-
-    #[test]
-    fn lists_end_and_ids_are_those_asked_for() {
-        let criterion = |id: &str| Criterion {
-            id: id.into(),
-            outcome: None,
-            operator: Operator::Correctness,
-            weight: 1.0,
-            required: false,
-            min_score: None,
-            score_ranges: Vec::new(),
-        };
-        let criteria = [criterion("a"), criterion("b")];
-        for (shape, key, judgement) in [
-            (ReplyShape::Checklist, "satisfied", json!({"type": "boolean"})),
-            (ReplyShape::Ranges, "score", json!({"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})),
-        ] {
-            let checks = shape.schema(&criteria)["properties"]["checks"].clone();
-            assert_eq!(checks["maxItems"], 2);
-            assert_eq!(checks["items"]["properties"]["id"], json!({"type": "string", "enum": ["a", "b"]}));
-            assert_eq!(checks["items"]["properties"][key], judgement);
-        }
-        assert_eq!(ReplyShape::FreeForm.schema(&[])["properties"]["assertions"]["maxItems"], 8);
-    }
-
-    #[test]
-    fn only_values_of_passed_are_forgiven() {
-        for (written, read) in [
-            (r#"{"passed": "True"}"#, r#"{"passed": true}"#),
-            (r#"{"passed":yes, "a": yes}"#, r#"{"passed":false, "a": yes}"#),
-            (r#"{"passed": n_a}"#, r#"{"passed": false}"#),
-            (r#"{"passed": not-sure}"#, r#"{"passed": false}"#),
-            (r#"{"passed": not sure}"#, r#"{"passed": false sure}"#),
-            (r#"{"passed": ""}"#, r#"{"passed": ""}"#),
-            (r#"{"passed": null}"#, r#"{"passed": false}"#),
-            (r#"{"passed": 1}"#, r#"{"passed": 1}"#),
-            (r#"{"passed": ["true"]}"#, r#"{"passed": ["true"]}"#),
-            (r#"{"text": "\"passed\": maybe"}"#, r#"{"text": "\"passed\": maybe"}"#),
-            (r#"{"a": "passed", "b": "ü"}"#, r#"{"a": "passed", "b": "ü"}"#),
-            (r#"{"passed": "unfinished"#, r#"{"passed": false"#),
-            (r#"{"passed"#, r#"{"passed"#),
-            (r#"{"passed":"#, r#"{"passed":"#),
-            (r#"{"passed": "say \"true\""}"#, r#"{"passed": false}"#),
-        ] {
-            assert_eq!(with_plain_passed(written), read, "{written}");
-        }
-    }
-
-    #[test]
-    fn the_document_is_between_the_outer_braces() {
-        for (reply, found) in [
-            ("Sure!\n```json\n{\"a\": {}}\n```\nbye", "{\"a\": {}}"),
-            ("\u{feff}{\"a\":1}", "{\"a\":1}"),
-            ("  PASS \n", "PASS"),
-            ("} {", "} {"),
-            ("", ""),
-        ] {
-            assert_eq!(outer_object(reply), found);
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_reply_breaks_it(reply in ".*") {
-            with_plain_passed(outer_object(&reply));
-        }
-
-        #[test]
-        fn json_without_such_a_key_stays_as_it_is(texts in proptest::collection::vec(".*", 0..4)) {
-            let json = evalsuite_schema::json::json!({"a": texts}).to_string();
-            assert_eq!(with_plain_passed(&json), json);
         }
     }
 }

@@ -13,6 +13,13 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::accessors::getters;
 use crate::platform::redaction::Redactor;
 
+/// Codes of notes about what follows a decided trial: its hooks, and resets of the workspace for them.
+pub(crate) const HOOK_FAILED: &str = "hook_failed";
+pub(crate) const RESET_FAILED: &str = "reset_failed";
+
+/// Precedes the path of the log in the message of a hook.
+pub(crate) const LOG: &str = " (log: ";
+
 /// The result of one case. It is displayed as the text of a failed test.
 ///
 /// ```

@@ -67,6 +67,7 @@ const SCHEMA: &[&str] = &[
     "keys",
     "path_ref",
     "command",
+    "sealing",
     "hooks",
     "message",
     "chat",
@@ -291,6 +292,8 @@ const RUN: &[&str] = &[
 /// The phases of a trial: it is prepared, its agent is called, its work is captured and graded, its record is written.
 const TRIAL: &[&str] = &[
     "trial_attempt",
+    "recorded_models",
+    "trial_seal",
     "mcp_servers",
     "prepared",
     "trial_hooks",

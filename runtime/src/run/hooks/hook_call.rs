@@ -22,6 +22,7 @@ use crate::platform::redaction::{Redactor, without_secrets};
 use crate::platform::seal_terms::SealedFiles;
 use crate::platform::sealed::named_files;
 use crate::platform::untrusted::UntrustedDirectory;
+use crate::run::case_report::LOG;
 use crate::run::hooks::hook_facts::{HookFacts, filled_command};
 
 /// Characters of a hook's output that its error shows.
@@ -172,7 +173,7 @@ impl HookCall {
         let output = output
             .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), OUTPUT_SHOWN)))
             .unwrap_or_default();
-        Some(self.failed(format_args!("{how}{output} (log: {})", self.log.display())))
+        Some(self.failed(format_args!("{how}{output}{LOG}{})", self.log.display())))
     }
 
     /// The directory of the trial, and the path of the log relative to it.

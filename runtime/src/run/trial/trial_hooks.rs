@@ -3,6 +3,7 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
+use crate::run::case_report::{HOOK_FAILED, RESET_FAILED};
 use crate::run::hooks::Scope;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
@@ -27,7 +28,7 @@ pub(crate) fn run_after_each(prepared: &Prepared<'_>, result: &TrialResult) {
     let trial = prepared.trial;
     let run = |hook, scope| {
         if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result.clone())) {
-            trial.note("hook_failed", failure.message);
+            trial.note(HOOK_FAILED, failure.message);
         }
     };
     if let Some(hook) = trial.plan.target_hooks().and_then(|hooks| hooks.after_each.as_ref()) {
@@ -35,7 +36,7 @@ pub(crate) fn run_after_each(prepared: &Prepared<'_>, result: &TrialResult) {
     }
     if let Some((hook, scope)) = hook_of_case(prepared, |hooks| hooks.after_each.as_ref()) {
         if let Err(end) = reset(prepared, hook.reset) {
-            trial.note("reset_failed", end.reason.message);
+            trial.note(RESET_FAILED, end.reason.message);
         }
         run(hook, scope);
     }

@@ -1,0 +1,57 @@
+//! Pure functions that compute the outcome of a trial from grader records, and the outcome of a case from trials; how a score counts
+//! towards passing, and means of scores.
+
+pub(crate) mod case_score;
+pub(crate) mod conversation_score;
+pub(crate) mod trial_score;
+
+use evalsuite_records::sums::sum;
+use evalsuite_schema::decimal::{at_least, at_most, without_noise};
+
+pub(crate) use self::case_score::{
+    CaseStandard, TrialPoint, case_rule, decide_case, deciding, is_completed, is_settled,
+};
+pub(crate) use self::conversation_score::score_conversation;
+pub(crate) use self::trial_score::{TrialScore, decided, is_broken_guard, score_trial, with_verdict};
+
+/// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
+/// more than the rounding noise that comparisons forgive.
+const JUST_BELOW: f64 = 1e-9;
+
+/// A score with its verdict, and its weight in a mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedScore {
+    pub(crate) weight: f64,
+    pub(crate) score: f64,
+    pub(crate) passed: bool,
+}
+
+impl CountedScore {
+    /// The score as it counts towards passing: at least the threshold if its verdict is `pass`, less than the threshold if it is `fail`.
+    pub(crate) fn counted(self, threshold: f64) -> f64 {
+        if self.passed { self.score.max(threshold) } else { self.score.min(threshold - JUST_BELOW) }
+    }
+}
+
+/// Whether the weighted mean of scores, as they count towards passing, reaches the threshold. If all of them passed, it does; if none of
+/// them passed, it does not. A mean that is the threshold does not reach it if one of the scores counts as less, however small its weight.
+pub(crate) fn mean_passes(scores: &[CountedScore], threshold: f64) -> bool {
+    let limited = |score: &CountedScore| {
+        if score.passed { score.score.max(threshold) } else { score.score.min(threshold) }
+    };
+    let counts_as_less = |score: &CountedScore| score.weight > 0.0 && !score.passed && at_least(score.score, threshold);
+    let is_less = scores.iter().any(counts_as_less);
+    let mean = weighted_mean(scores.iter().map(|score| (score.weight, limited(score))));
+    mean.is_some_and(|mean| if is_less { !at_most(mean, threshold) } else { at_least(mean, threshold) })
+}
+
+/// `Σ weight·value / Σ weight`, the same for every order of the values; `None` where the weights are 0 or there are no values.
+pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let values: Vec<(f64, f64)> = values.collect();
+    // Weights that are finite one by one can have an infinite sum: they count as shares of the largest one.
+    let largest = values.iter().fold(0.0, |largest: f64, (weight, _)| largest.max(*weight));
+    let unit = if largest > 1e100 { largest } else { 1.0 };
+    let weights = sum(values.iter().map(|(weight, _)| weight / unit));
+    let total = sum(values.iter().map(|(weight, value)| weight / unit * value));
+    (weights > 0.0).then(|| without_noise(total / weights))
+}
