@@ -54,7 +54,7 @@ pub fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
 }
 
 /// Has a temporary file in the same directory written and renames it.
-pub(crate) fn replace_with<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+fn replace_with<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };

@@ -69,7 +69,7 @@ pub(crate) fn suites_in(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether `directory` has the file of a suite, and not only directories of cases.
-pub(crate) fn has_suite_file(directory: &Path) -> bool {
+fn has_suite_file(directory: &Path) -> bool {
     Contents::read(directory).has_suite_file()
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn is_suite_file(path: &Path) -> bool {
 }
 
 /// Whether a path, relative to its suite, is in the directory of the suite's cases.
-pub(crate) fn is_of_cases(path: &Path) -> bool {
+fn is_of_cases(path: &Path) -> bool {
     path.components().next().is_some_and(|first| CASE_DIRECTORIES.iter().any(|known| first.as_os_str() == *known))
 }
 

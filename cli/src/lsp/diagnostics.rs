@@ -13,7 +13,7 @@ use super::positions::{Encoding, Lines};
 use super::workspace::{Found, OpenSuite};
 
 /// The name of the program in diagnostics.
-pub(super) const SOURCE: &str = "evalsuite";
+const SOURCE: &str = "evalsuite";
 
 /// What was published last, by file.
 #[derive(Default)]

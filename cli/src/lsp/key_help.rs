@@ -26,7 +26,7 @@ pub(super) fn hover_at(tree: &FileTree, offset: usize) -> Option<(String, Range<
 }
 
 /// What a key means, in Markdown.
-pub(super) fn of_key(key: &Key) -> String {
+fn of_key(key: &Key) -> String {
     let mut text = format!("**`{}`**: {}\n\n{}", key.name, value_of(&key.value), key.doc);
     let mut sentence = |sentence: String| text.push_str(&format!(" {sentence}"));
     if let Some(unit) = key.unit {
@@ -53,7 +53,7 @@ pub(super) fn of_key(key: &Key) -> String {
 }
 
 /// What a type of graders does, in Markdown.
-pub(super) fn of_grader(table: &Table) -> String {
+fn of_grader(table: &Table) -> String {
     let example =
         if table.example.is_empty() { String::new() } else { format!("\n\n```yaml\n- {}\n```", table.example) };
     format!("**`{}`**\n\n{}{example}", table.id, table.doc)

@@ -16,7 +16,7 @@ use evalsuite_schema::json::{from_slice, to_string};
 use super::faults::{CallFault, Faults, garbled};
 
 /// Longest line that is traced completely, in bytes.
-pub(super) const LONGEST_LINE: usize = 8 << 20;
+const LONGEST_LINE: usize = 8 << 20;
 
 /// The line that is arriving.
 #[derive(Debug)]

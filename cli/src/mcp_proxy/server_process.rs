@@ -195,7 +195,7 @@ fn code(status: ExitStatus) -> i32 {
 
 /// Reports signals until the process ends.
 #[cfg(unix)]
-pub(super) fn report_end_signals(events: Sender<Event>) -> std::io::Result<()> {
+fn report_end_signals(events: Sender<Event>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
@@ -213,6 +213,6 @@ pub(super) fn report_end_signals(events: Sender<Event>) -> std::io::Result<()> {
 /// On Windows, a client ends the process.
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
-pub(super) fn report_end_signals(_: Sender<Event>) -> std::io::Result<()> {
+fn report_end_signals(_: Sender<Event>) -> std::io::Result<()> {
     Ok(())
 }

@@ -229,7 +229,7 @@ fn shard_path(part: usize, path: &Path) -> PathBuf {
 }
 
 /// Reasons why these are not parts of one run.
-pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     let mut problems = Vec::new();
     let Some(first) = runs.first() else { return problems };
     for (run, part) in runs.iter().zip(parts) {
@@ -247,7 +247,7 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
 }
 
 /// Warnings about hooks that parts still have to run.
-pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (run, part) in runs.iter().zip(parts) {
         for suite in run.suites.iter().filter(|suite| suite.after_all == HookState::Pending) {
@@ -261,7 +261,7 @@ pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String
 /// One record for all parts, which contains theirs.
 ///
 /// `suites` are its suites by the path of their record in the run.
-pub(super) fn merged_run(runs: &[RunRecord], suites: &BTreeMap<PathBuf, SuiteRecord>) -> RunRecord {
+fn merged_run(runs: &[RunRecord], suites: &BTreeMap<PathBuf, SuiteRecord>) -> RunRecord {
     let mut merged = runs[0].clone();
     merged.shards = runs.to_vec();
     let mut known: BTreeMap<(String, String), SuiteRun> = BTreeMap::new();
@@ -301,12 +301,12 @@ fn worse(left: HookState, right: HookState) -> HookState {
 }
 
 /// The test that wrote a record: its program and its path.
-pub(super) fn test_of(case: &CaseRecord) -> String {
+fn test_of(case: &CaseRecord) -> String {
     format!("{}::{}", program(&case.program), case.test_name)
 }
 
 /// Adds the tests of a part that no earlier part has.
-pub(super) fn add_tests(known: &mut SuiteRecord, part: SuiteRecord) {
+fn add_tests(known: &mut SuiteRecord, part: SuiteRecord) {
     for test in part.tests {
         let is_same =
             |other: &SuiteTest| program(&other.program) == program(&test.program) && other.test_name == test.test_name;
@@ -326,7 +326,7 @@ fn program(file: &str) -> &str {
 }
 
 /// Whether two paths have the same content.
-pub(super) fn has_same_content(left: &Path, right: &Path) -> io::Result<bool> {
+fn has_same_content(left: &Path, right: &Path) -> io::Result<bool> {
     let mut others = sorted_walk(right);
     for entry in sorted_walk(left) {
         let entry = entry?;

@@ -228,7 +228,7 @@ fn check_skill_name(name: &str) -> Result<()> {
 }
 
 /// A random GUID (version 4).
-pub(super) fn new_canary() -> String {
+fn new_canary() -> String {
     // The standard library has no other source of random numbers.
     let keys = RandomState::new();
     let part = |number: u8| u128::from(keys.hash_one((number, process::id(), SystemTime::now())));
@@ -247,17 +247,17 @@ pub(super) fn canary_in(text: &str) -> Option<&str> {
 }
 
 /// A build script for a package without one.
-pub(super) fn new_build_script(directory: &str) -> String {
+fn new_build_script(directory: &str) -> String {
     format!("//! Lets cargo notice new cases.\n\nfn main() {{\n    {}\n}}\n", tracking_call(directory))
 }
 
 /// The call that tracks a directory.
-pub(super) fn tracking_call(directory: &str) -> String {
+fn tracking_call(directory: &str) -> String {
     format!("evalsuite_build::track({directory:?});")
 }
 
 /// The text of a build script with a call that tracks `directory` as the first statement of `main`; `None` if it is tracked.
-pub(super) fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
+fn with_tracking(text: &str, directory: &str) -> Result<Option<String>> {
     let by_hand = |why: &str| CliError::with_help(why, format_args!("add `{}` to it", tracking_call(directory)));
     let invalid = |error: &dyn std::fmt::Display| by_hand(&format!("the build script is not valid Rust: {error}"));
     // Not `parse_file`: it counts positions from after a byte order mark.

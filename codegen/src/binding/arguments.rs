@@ -273,7 +273,7 @@ pub(crate) fn identifier(input: ParseStream<'_>) -> syn::Result<Ident> {
 }
 
 /// `on` or `off`.
-pub(crate) fn on_or_off(input: ParseStream<'_>) -> syn::Result<bool> {
+fn on_or_off(input: ParseStream<'_>) -> syn::Result<bool> {
     let error = expected(input, "`on` or `off`");
     match Ident::parse_any(input).map(|word| word.to_string()).as_deref() {
         Ok("on") => Ok(true),

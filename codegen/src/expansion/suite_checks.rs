@@ -144,7 +144,7 @@ pub(super) fn needs_cli_agents(binding: &Binding, who: &str) -> Problem {
 
 /// The error about a `function` that is the agent and that a source file certainly does not have, with those that it has. `None` if it may
 /// come from a glob import or a macro: then rustc decides.
-pub(super) fn missing_agent(source: &str, function: &str, span: proc_macro2::Span) -> Option<Problem> {
+fn missing_agent(source: &str, function: &str, span: proc_macro2::Span) -> Option<Problem> {
     let tokens: Vec<TokenTree> = source.parse::<TokenStream>().ok()?.into_iter().collect();
     if may_have(&tokens, function) {
         return None;

@@ -130,7 +130,7 @@ fn read_file(
 type Row = (Value, Vec<String>, u32);
 
 /// The tests of a text.
-pub(super) fn read_csv(text: &str) -> csv::Result<impl Iterator<Item = csv::Result<Row>>> {
+fn read_csv(text: &str) -> csv::Result<impl Iterator<Item = csv::Result<Row>>> {
     let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
     let columns = reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned());
     let columns: Vec<String> = columns.collect();

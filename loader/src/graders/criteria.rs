@@ -164,7 +164,7 @@ fn invalid_ranges<T>(span: Span, message: impl Into<String>, d: &mut Diagnostics
 }
 
 /// Reads a list of ranges, or a map from their lowest scores.
-pub(super) fn read_score_ranges(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> {
+fn read_score_ranges(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> {
     let (ranges, spans) = match &node.data {
         Data::Sequence(items) => from_list(items, d)?,
         Data::Mapping(entries) => from_map(entries, node, d)?,

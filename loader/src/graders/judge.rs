@@ -133,7 +133,7 @@ fn from_text(
 }
 
 /// Reports a text that looks like the name of a file.
-pub(super) fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
+fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
     let path = text.trim();
     let is_word = !path.contains(char::is_whitespace) && !path.contains("{{");
     let is_like_path =
@@ -181,7 +181,7 @@ fn from_file(
 }
 
 /// The text of the file that a text names, after `file://`. An empty file is a warning.
-pub(super) fn file_text(
+fn file_text(
     path: &str,
     node: &Node,
     what: &str,

@@ -178,7 +178,7 @@ fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found
 const LISTED: usize = 5;
 
 /// The problem with the directory `root`.
-pub(super) fn no_suite_file(root: &Path, files: &Files) -> Diagnostic {
+fn no_suite_file(root: &Path, files: &Files) -> Diagnostic {
     let shown = files.shown(root);
     let (message, help) = found(root, &shown).unwrap_or_else(|| {
         let there = match names(root, |_| true)[..] {

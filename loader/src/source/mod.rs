@@ -281,7 +281,7 @@ impl Files {
 }
 
 /// Bytes of a file, at most.
-pub(crate) const MAX_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The text of a file that belongs to no suite. `None` for what is missing, larger than 16 MiB, not UTF-8 or not a regular file.
 pub fn plain_text(path: &Path) -> Option<String> {

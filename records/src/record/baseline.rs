@@ -355,7 +355,7 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
 }
 
 /// Reads one line of a file, whose number is for the error.
-pub(super) fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, BaselineError> {
+fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, BaselineError> {
     let line: Line = read(number, line)?;
     line.problem().map_or(Ok(line), |problem| Err(BaselineError::new(number, problem)))
 }
@@ -366,7 +366,7 @@ fn read<T: FromJson>(number: usize, line: &str) -> Result<T, BaselineError> {
 }
 
 /// The text of a file, with the lines sorted.
-pub(super) fn to_text<Line: KeyedLine>(header: &dyn ToJson, lines: &[Line]) -> String {
+fn to_text<Line: KeyedLine>(header: &dyn ToJson, lines: &[Line]) -> String {
     let mut lines: Vec<&Line> = lines.iter().collect();
     sort_by(&mut lines, |left, right| left.key().cmp(&right.key()));
     let mut text = String::new();

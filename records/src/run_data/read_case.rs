@@ -116,7 +116,7 @@ impl LostTrial {
 }
 
 /// The record of a trial whose own is missing or torn, from the record of its case.
-pub(super) fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) -> TrialRecord {
+fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) -> TrialRecord {
     let mut record = TrialRecord::of_case(case);
     record.trial = summary.index;
     record.outcome = summary.outcome;
@@ -128,7 +128,7 @@ pub(super) fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) ->
 }
 
 /// A case without a record, or with one that cannot be read: it is an error, and so are its trials that did not end.
-pub(super) fn lost_case(
+fn lost_case(
     name: CaseDirectoryName,
     directory: PathBuf,
     is_unreadable: bool,

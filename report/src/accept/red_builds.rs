@@ -274,7 +274,7 @@ impl Urn {
 
 /// The populations that explain accepted results about as well as the best one does: 95 of 100 times, one of them has the true value of
 /// what is computed from it (profile likelihood).
-pub(super) fn plausible(lines: &[BaselineCase]) -> Vec<Population> {
+fn plausible(lines: &[BaselineCase]) -> Vec<Population> {
     let alike = alike(lines);
     let sum = |of: fn(&BaselineCase) -> u32| lines.iter().map(|line| f64::from(of(line))).sum::<f64>();
     let (passed, trials) = (sum(|line| line.passed), sum(|line| line.trials));

@@ -201,7 +201,7 @@ impl JudgedAnswers {
 }
 
 /// A difference with its interval.
-pub(super) fn signed(difference: f64, interval: Option<(f64, f64)>) -> String {
+fn signed(difference: f64, interval: Option<(f64, f64)>) -> String {
     let interval = interval.map(|(lower, upper)| format!(" [{lower:+.3}, {upper:+.3}]"));
     format!("{difference:+.3}{}", interval.unwrap_or_default())
 }

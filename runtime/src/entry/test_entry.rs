@@ -170,7 +170,7 @@ fn passed_line(report: &CaseReport) -> String {
 }
 
 /// An error with its sources on one line.
-pub(crate) fn with_sources(error: &RunError) -> String {
+fn with_sources(error: &RunError) -> String {
     chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
@@ -229,7 +229,7 @@ impl LongCases {
 }
 
 /// Says once per run that a replay does not run the agent: a passed test looks as if it had.
-pub(crate) fn show_replay(settings: &Settings, run: &RunDirectory) {
+fn show_replay(settings: &Settings, run: &RunDirectory) {
     if settings.mode == Mode::Replay && run.mark("replay-shown") {
         notice::say_on_terminal_too(
             "EVALSUITE_MODE=replay grades recorded answers and does not run the agent; changes to its code have no effect",

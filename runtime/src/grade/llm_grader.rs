@@ -56,7 +56,7 @@ pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> 
 }
 
 /// Asks the judges of a grader about the answer of a trial.
-pub(crate) fn grade_answer(
+fn grade_answer(
     prompt: Option<&Prompt>,
     criteria: &[Criterion],
     settings: &JudgeSettings,
@@ -136,7 +136,7 @@ pub(crate) fn vote(
 const SHOWN_AS_PASSED: u8 = 7;
 
 /// The result, or why the judgement is not one of all criteria.
-pub(crate) fn judgement_score(judgement: Judgement, criteria: &[Criterion]) -> Result<GraderResult, ReplyDefect> {
+fn judgement_score(judgement: Judgement, criteria: &[Criterion]) -> Result<GraderResult, ReplyDefect> {
     match judgement {
         Judgement::Score(score) => Ok(score.into()),
         Judgement::Criteria { checks, reasoning } => by_criteria(criteria, &checks, reasoning),

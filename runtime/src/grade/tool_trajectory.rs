@@ -300,7 +300,7 @@ fn call_text(tool: &str, input: Option<&Value>) -> String {
 
 /// The index of the call that each expected call is assigned to. `fits[item]` are the indices of the calls that it matches, in the order
 /// in which they are preferred.
-pub(super) fn assign(fits: &[Vec<usize>], calls: usize) -> Vec<Option<usize>> {
+fn assign(fits: &[Vec<usize>], calls: usize) -> Vec<Option<usize>> {
     let mut item_of: Vec<Option<usize>> = vec![None; calls];
     for item in 0..fits.len() {
         make_room(item, fits, &mut item_of);

@@ -30,7 +30,7 @@ pub(crate) fn replace_json(path: &Path, value: &dyn ToJson, redactor: &Redactor)
 
 /// Whether records are flushed to disk before they get their names, so that also a crash of the machine loses none. The settings
 /// report a value that is not valid.
-pub(crate) fn is_durable() -> bool {
+fn is_durable() -> bool {
     static DURABLE: OnceLock<bool> = OnceLock::new();
     *DURABLE.get_or_init(|| matches!(environment::var("EVALSUITE_DURABLE").as_deref(), Some("1" | "true")))
 }

@@ -213,7 +213,7 @@ pub(crate) fn command(package: &str, test: &str) -> String {
 }
 
 /// The command that runs all tests of a suite again, with the test runner of this process.
-pub(crate) fn suite_command(suite: &EvalSuite) -> String {
+fn suite_command(suite: &EvalSuite) -> String {
     let runner = if std::env::var_os("NEXTEST").is_some() { "nextest run" } else { "test" };
     format!("cargo {runner} -p {} {}", suite.package, suite.path_of_test("")).trim_end().to_owned()
 }

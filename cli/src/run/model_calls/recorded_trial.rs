@@ -217,7 +217,7 @@ pub(super) fn client() -> ureq::Agent {
 }
 
 /// Whether a header is passed on.
-pub(super) fn is_of_call(name: &HeaderName, headers: &HeaderMap) -> bool {
+fn is_of_call(name: &HeaderName, headers: &HeaderMap) -> bool {
     let listed = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let is_listed =
         listed.flat_map(|value| value.split(',')).any(|other| other.trim().eq_ignore_ascii_case(name.as_str()));

@@ -163,7 +163,7 @@ const OTHER: &[&str] = &["$id", "format", "pattern"];
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Changes a schema so that other validators decide as Ajv does, and returns why they may not.
-pub(super) fn adapt_to_ajv(schema: &mut Json) -> BTreeSet<String> {
+fn adapt_to_ajv(schema: &mut Json) -> BTreeSet<String> {
     let mut reasons = BTreeSet::new();
     adapt_schema(schema, &mut reasons);
     reasons
@@ -303,12 +303,12 @@ fn note_keyword(key: &str, value: &Json, reasons: &mut BTreeSet<String>) {
 }
 
 /// Whether a value has a number that may not be exact in JavaScript.
-pub(super) fn has_large_number(value: &Json) -> bool {
+fn has_large_number(value: &Json) -> bool {
     has_number(value, &|number| number.abs() >= EXACT)
 }
 
 /// Whether a value has a number of a kind.
-pub(super) fn has_number(value: &Json, is_one: &dyn Fn(f64) -> bool) -> bool {
+fn has_number(value: &Json, is_one: &dyn Fn(f64) -> bool) -> bool {
     match value {
         Json::Number(number) => number.as_f64().is_some_and(is_one),
         Json::Array(items) => items.iter().any(|item| has_number(item, is_one)),

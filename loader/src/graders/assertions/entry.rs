@@ -173,7 +173,7 @@ fn read_common(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'
 }
 
 /// Reads what changes the answer and the result of a grader.
-pub(super) fn read_changes(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) {
+fn read_changes(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) {
     grader.min_score = fields.read("min_score", fields::pass_mark, d);
     grader.negate = fields.read("negate", fields::boolean, d).unwrap_or(false);
     grader.transform = transform::read(fields, cx, d);

@@ -112,7 +112,7 @@ impl Session {
 }
 
 /// What the target says about a tool call.
-pub(crate) fn decide_permission(permissions: &Permissions, kind: ToolKind, title: &str) -> PermissionDecision {
+fn decide_permission(permissions: &Permissions, kind: ToolKind, title: &str) -> PermissionDecision {
     match permissions {
         Permissions::Allow => PermissionDecision::Allow,
         Permissions::Deny => PermissionDecision::Deny,
@@ -126,7 +126,7 @@ pub(crate) fn decide_permission(permissions: &Permissions, kind: ToolKind, title
 }
 
 /// The option of a request that says this. One that holds for a single time comes first: every request is decided by the rules.
-pub(crate) fn option_for(decision: PermissionDecision, options: &[Value]) -> Option<&str> {
+fn option_for(decision: PermissionDecision, options: &[Value]) -> Option<&str> {
     let kinds = match decision {
         PermissionDecision::Allow => ["allow_once", "allow_always"],
         PermissionDecision::Deny => ["reject_once", "reject_always"],

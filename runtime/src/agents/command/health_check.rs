@@ -102,7 +102,7 @@ fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, St
 const STATUS_LINE_LIMIT: u64 = 1024;
 
 /// Returns the status that a URL answers with. Redirects are not followed.
-pub(crate) fn status_of(url: &str, limit: Duration) -> Result<u16, String> {
+fn status_of(url: &str, limit: Duration) -> Result<u16, String> {
     // On a thread of its own, because looking up the name of a host has no time limit.
     let url = url.to_owned();
     let ask = move || Target::read(&url)?.ask(limit).map_err(|error| error.to_string());

@@ -391,7 +391,7 @@ impl JsonFault {
 }
 
 /// A fact about a place in a text: line and column from 1, and the line with a mark below the place.
-pub(crate) fn shown_place(text: &str, at: usize, fact: &str) -> String {
+fn shown_place(text: &str, at: usize, fact: &str) -> String {
     let at = boundary(text, at);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);

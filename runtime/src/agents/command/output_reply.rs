@@ -136,7 +136,7 @@ fn ignored(message: String) -> Note {
 }
 
 /// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
-pub(crate) fn read_message(message: &Value, directory: &Path) -> Result<Message, String> {
+fn read_message(message: &Value, directory: &Path) -> Result<Message, String> {
     let object = message.as_object().ok_or_else(|| format!("a message is an object, found {message}"))?;
     let role = text_value(object, "role")?.ok_or("it has no `role`")?;
     let role = Role::of_word(role)
@@ -243,7 +243,7 @@ fn tool_call(call: &Value) -> Result<ToolCall, String> {
 }
 
 /// The error about a value of another type than `expected`.
-pub(crate) fn wrong_type(key: &str, expected: &str, found: &Value) -> String {
+fn wrong_type(key: &str, expected: &str, found: &Value) -> String {
     let found = match found {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("`{value}`"),
@@ -256,7 +256,7 @@ pub(crate) fn wrong_type(key: &str, expected: &str, found: &Value) -> String {
 }
 
 /// The value of a key as `read` returns it; `None` if the key is missing or null. `expected` describes what `read` accepts.
-pub(crate) fn typed_value<'o, T>(
+fn typed_value<'o, T>(
     object: &'o Object,
     key: &str,
     expected: &str,
@@ -269,7 +269,7 @@ pub(crate) fn typed_value<'o, T>(
 }
 
 /// A text, see [`value`].
-pub(crate) fn text_value<'o>(object: &'o Object, key: &str) -> Result<Option<&'o str>, String> {
+fn text_value<'o>(object: &'o Object, key: &str) -> Result<Option<&'o str>, String> {
     typed_value(object, key, "a string", Value::as_str)
 }
 

@@ -174,7 +174,7 @@ impl McpEnd {
 }
 
 /// What servers answered. Calls that a fault kept from their server are not in it.
-pub(super) fn recorded_servers(traces: &[(String, TracedServer)]) -> BTreeMap<String, RecordedServer> {
+fn recorded_servers(traces: &[(String, TracedServer)]) -> BTreeMap<String, RecordedServer> {
     let mut servers: BTreeMap<String, RecordedServer> = BTreeMap::new();
     for (_, traced) in traces {
         let made = traced.exchanges.iter().filter(|exchange| reached_server(exchange));

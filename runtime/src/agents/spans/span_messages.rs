@@ -161,7 +161,7 @@ pub(crate) fn piece(part: &Value) -> Piece {
 }
 
 /// The content of a message with these parts.
-pub(crate) fn content_of(parts: Vec<Part>) -> Option<Content> {
+fn content_of(parts: Vec<Part>) -> Option<Content> {
     match parts.as_slice() {
         [] => None,
         [Part::Text(text)] => Some(Content::Text(text.clone())),
@@ -170,7 +170,7 @@ pub(crate) fn content_of(parts: Vec<Part>) -> Option<Content> {
 }
 
 /// The result of a call in a part.
-pub(crate) fn tool_answer(part: &Value) -> Option<Message> {
+fn tool_answer(part: &Value) -> Option<Message> {
     let source = ANSWER_KEYS.iter().find_map(|key| part.get(*key)).unwrap_or(part);
     let keys = ["response", "result", "content", "output", "server_tool_call_response"];
     let mut message = Message::empty(Role::Tool);
@@ -216,7 +216,7 @@ fn is_text(part: &Value) -> bool {
 }
 
 /// The call in a part, or in an element of a list of calls.
-pub(crate) fn tool_call_of(part: &Value) -> Option<ToolCall> {
+fn tool_call_of(part: &Value) -> Option<ToolCall> {
     let part = part.get("tool_call").filter(|inner| inner.is_object()).unwrap_or(part);
     let source = CALL_KEYS.iter().find_map(|key| part.get(*key).filter(|inner| inner.is_object())).unwrap_or(part);
     let mut call = ToolCall::new(text_at(source, &["name"])?);
@@ -262,6 +262,6 @@ fn text_of(part: &Value) -> Option<String> {
     }
 }
 
-pub(crate) fn text_at(value: &Value, keys: &[&str]) -> Option<String> {
+fn text_at(value: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| value.get(*key)?.as_str().map(str::to_owned))
 }

@@ -235,7 +235,7 @@ pub(crate) fn begin(spans: &Arc<Spans>) {
     calls().push(RunningCall { spans: Arc::clone(spans), before: new_task() });
 }
 
-pub(crate) fn end_call(spans: &Arc<Spans>) {
+fn end_call(spans: &Arc<Spans>) {
     calls().retain(|call| !Arc::ptr_eq(&call.spans, spans));
 }
 

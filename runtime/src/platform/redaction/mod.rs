@@ -202,7 +202,7 @@ impl Redactor {
 }
 
 /// From now on, a panic whose message contains a secret is shown without it. Any other panic is shown as before.
-pub(crate) fn hide_secrets() {
+fn hide_secrets() {
     static HOOK: Once = Once::new();
     // A thread that panics cannot change the hook; the next case will.
     if thread::panicking() {

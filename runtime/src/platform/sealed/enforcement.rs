@@ -134,7 +134,7 @@ const NETLINK: u64 = libc::AF_NETLINK as u64;
 const TCP: u64 = libc::IPPROTO_TCP as u64;
 
 /// Whether a filter can be put on this thread, which has to end afterwards.
-pub(super) fn is_available() -> bool {
+fn is_available() -> bool {
     let rules = SealRules { network: Network::None, unix_sockets: false, landlock_abi: 0, socket_filter: true };
     apply(&rules).is_ok()
 }

@@ -235,7 +235,7 @@ const MANAGERS: &[(&str, &str, &str)] = &[
 const MOST_LINKS: usize = 2000;
 
 /// What programs on the PATH need, found once per process.
-pub(super) fn of_search_path() -> &'static [PathBuf] {
+fn of_search_path() -> &'static [PathBuf] {
     static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let path = env::var_os("PATH").unwrap_or_default();

@@ -143,7 +143,7 @@ pub(crate) fn agree(human: f64, judge: f64, tolerance: f64) -> bool {
 }
 
 /// The statistics of pairs of a person's and a judge's score; `None` of fewer than two.
-pub(crate) fn agreement_of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option<CalibrationStatistics> {
+fn agreement_of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option<CalibrationStatistics> {
     if pairs.len() < 2 {
         return None;
     }

@@ -249,7 +249,7 @@ pub(super) fn class(grader: &Grader) -> GraderClass {
 }
 
 /// Whether a grader may take the answer for data.
-pub(super) fn may_read_data(grader: &Grader) -> bool {
+fn may_read_data(grader: &Grader) -> bool {
     matches!(
         grader.config,
         GraderConfig::User { .. }

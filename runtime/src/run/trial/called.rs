@@ -298,7 +298,7 @@ pub(crate) fn agent_directory(prepared: &Prepared<'_>, turn: Option<u32>) -> Unt
 }
 
 /// Runs the command of the agent, or asks it in its session. `turn` is the index of the turn in a conversation.
-pub(crate) fn call_command(
+fn call_command(
     prepared: &Prepared<'_>,
     input: &Input,
     turn: Option<u32>,

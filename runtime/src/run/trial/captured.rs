@@ -259,7 +259,7 @@ pub(crate) fn is_reported(outcome: &Outcome, recording: &Recording) -> bool {
 }
 
 /// What is not known of an agent's work. `is_rust`: its spans are looked for.
-pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
+fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
     let captured = &recording.captured;
     let missing = captured.missing.as_ref();
     let reports_messages = is_reported(outcome, recording);

@@ -432,6 +432,6 @@ fn error_in_field(name: &'static str, error: &Error) -> Error {
 }
 
 #[cold]
-pub(super) fn of_other_type(value: &Value, expected: &str) -> Error {
+fn of_other_type(value: &Value, expected: &str) -> Error {
     Error::invalid_type(value.unexpected(), &expected)
 }
