@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::{Request, load};
+use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::render::Style;
 use evalsuite_schema::diagnostics::{Code, render};
 
@@ -63,6 +64,7 @@ fn goldens() -> Vec<String> {
     names
 }
 
+#[slow(builds)]
 #[test]
 fn rustc_shows_every_diagnostic_at_the_path_of_the_suite() {
     make_large_file();

@@ -71,25 +71,21 @@ fn the_scripts_and_matrices_that_workflows_name_exist() {
 }
 
 #[test]
-fn what_the_gate_leaves_out_has_a_part_of_the_release() {
+fn slow_tests_have_a_part_of_the_release() {
     let read = |path: &str| fs::read_to_string(workspace_root().join(path)).expect("a text");
     let (profiles, release) = (read(".config/nextest.toml"), read(".ci/release"));
-    let filters: Vec<(&str, &str)> = profiles
-        .split("[profile.")
-        .filter_map(|profile| Some((profile.split_once(']')?.0, profile.split_once("default-filter = \"")?.1)))
-        .map(|(name, rest)| (name, rest.split_once('"').expect("the end of the filter").0))
-        .collect();
-    let left_out: Vec<String> = filters[1..].iter().map(|(_, filter)| format!("not ({filter})")).collect();
-    assert_eq!(filters[0], ("gate", left_out.join(" and ").as_str()));
-    assert!(read(".ci/run").contains("tests_of gate\n"), "the gate runs its own profile");
-    assert!(
-        read(".github/workflows/ci.yml").contains("- run: .ci/release --if-changed\n"),
-        "no job runs what the gate leaves out"
-    );
-    for (name, _) in &filters[1..] {
+    let attribute = read("tests/needs/src/lib.rs");
+    let (_, rest) = attribute.split_once("const PARTS: &[(&str, &str)] = &[\n").expect("the parts of slow tests");
+    let (rows, _) = rest.split_once("];").expect("the last part");
+    let parts: Vec<&str> = rows.lines().map(|row| row.split('"').nth(1).expect("the name of a part")).collect();
+    assert!(read(".github/workflows/ci.yml").contains("- run: .ci/release --if-changed\n"), "no job runs slow tests");
+    for name in &parts {
+        let profile = format!("[profile.{name}]\ndefault-filter = \"test(/::{name}$/)\"\n");
+        assert!(profiles.contains(&profile), "no profile of nextest has the tests of {name}");
         assert!(release.contains(&format!("    tests_of {name}\n")), "no part of the release runs {name}");
         assert!(release.contains(&format!("\" {name} ")), "no part of the release is called {name}");
     }
+    assert_eq!(profiles.matches("\n[profile.").count(), parts.len(), "a profile without slow tests");
 }
 
 /// An input that does not exist ends the script at its part.

@@ -3,6 +3,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use evalsuite_needs::slow;
 use evalsuite_tests::large_suites::{LARGE_SUITES, LargeSuite};
 
 /// Most memory of a process, in KiB, far more than any of these takes: the campaign asks for 256 MiB. The limit is one of addresses, of
@@ -54,21 +55,25 @@ fn check_part(part: usize) {
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
+#[slow(hostile)]
 #[test]
 fn large_suites_are_refused_or_checked_in_limited_memory_1() {
     check_part(0);
 }
 
+#[slow(hostile)]
 #[test]
 fn large_suites_are_refused_or_checked_in_limited_memory_2() {
     check_part(1);
 }
 
+#[slow(hostile)]
 #[test]
 fn large_suites_are_refused_or_checked_in_limited_memory_3() {
     check_part(2);
 }
 
+#[slow(hostile)]
 #[test]
 fn large_suites_are_refused_or_checked_in_limited_memory_4() {
     check_part(3);

@@ -22,8 +22,11 @@ mod verdicts {
 use std::fs;
 use std::path::Path;
 
+use evalsuite_needs::slow;
+
 const MARK: &str = "<!-- claims: drawn by `cargo bench -p cargo-evalsuite --bench verdicts -- claims` -->\n\n";
 
+#[slow(hostile)]
 #[test]
 fn the_documents_show_what_is_measured() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/verdicts/README.md");

@@ -3,6 +3,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use evalsuite_needs::slow;
+
 use crate::package::{Output, Package};
 
 const SECRET: &str = "TOP-SECRET-4711";
@@ -241,6 +243,7 @@ fn a_pattern_ends_at_the_limit_of_entries() {
     assert!(output.err.contains("more than 100000 files and directories"), "{}", output.err);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_source_that_is_too_large_is_refused_in_little_memory() {
     let start = "prompts: ['Say {{word}}']\ntests: [tests.csv]\n";

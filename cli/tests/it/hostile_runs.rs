@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::package::Package;
+use evalsuite_needs::slow;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// What no output may contain.
@@ -204,32 +205,38 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn a_pipe_in_place_of_a_file_holds_up_no_command() {
     every_command_copes(Attack::Pipe);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_link_to_a_device_fills_the_memory_of_no_command() {
     every_command_copes(Attack::Device);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_link_out_of_the_run_is_followed_by_no_command() {
     every_command_copes(Attack::Outside);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_directory_in_place_of_a_file_stops_no_command() {
     every_command_copes(Attack::Directory);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_huge_file_is_read_by_no_command() {
     every_command_copes(Attack::Huge);
 }
 
 /// The user's own link to a run is followed.
+#[slow(hostile)]
 #[test]
 fn a_run_may_be_named_by_a_link() {
     let package = package();
@@ -242,6 +249,7 @@ fn a_run_may_be_named_by_a_link() {
 }
 
 /// Many small values take more memory than their text.
+#[slow(hostile)]
 #[test]
 fn a_file_of_many_values_takes_no_memory() {
     let package = package();

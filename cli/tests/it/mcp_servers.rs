@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, files_below, read_json, suites};
@@ -90,6 +90,7 @@ fn prompt(calls: &Value) -> Value {
 
 const ECHOED: &str = "- { type: tool-trajectory, mode: in_order, expected: [{ tool: echo, args: { text: hello } }] }\n";
 
+#[slow(builds)]
 #[needs(python)]
 #[test]
 fn calls_of_a_closed_agent_are_graded_recorded_and_replayed() {
@@ -202,6 +203,7 @@ fn an_agent_that_is_killed_keeps_its_calls() {
     assert!(records.named("config.json").is_empty(), "it has the key of the service");
 }
 
+#[slow(builds)]
 #[cfg(target_os = "linux")]
 #[needs(python)]
 #[test]

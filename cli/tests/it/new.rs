@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::package::Package;
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, Package as Directory};
 
 /// A package as `cargo new --lib` leaves it.
@@ -17,6 +18,7 @@ fn read(package: &Package, path: &str) -> String {
     fs::read_to_string(package.root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+#[slow(builds)]
 #[test]
 fn three_commands_lead_to_a_passing_and_a_failing_case() {
     let directory = Directory::directory_outside_of_workspaces("new-command");

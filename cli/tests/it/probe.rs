@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::Value;
 use evalsuite_schema::json::from_str;
 use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, read_json, suites};
@@ -113,6 +114,7 @@ fn documented_rates() -> &'static str {
     block.split_once("```").expect("its end").0
 }
 
+#[slow(builds)]
 #[test]
 fn weak_cases_and_graders_are_found_without_calling_the_agent() {
     let probed = Probed::new("probed");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_tests::http_service;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, files_below, suites};
@@ -93,6 +93,7 @@ impl Recorded {
     }
 }
 
+#[slow(builds)]
 #[needs(nextest)]
 #[test]
 fn calls_of_models_are_recorded_and_replayed_without_service_and_key() {

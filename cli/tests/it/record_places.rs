@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_tests::throwaway::{Artifact, Call, Package, suites};
 use serde_json::Value;
 
@@ -161,6 +161,7 @@ fn runs_seen_in(package: &Package, directory: &Path) -> Vec<String> {
     runs.iter().map(|run| run["run_id"].as_str().expect("an id").to_owned()).collect()
 }
 
+#[slow(builds)]
 #[needs(nextest)]
 #[test]
 fn the_command_line_finds_the_records_of_test_programs() {
@@ -172,6 +173,7 @@ fn the_command_line_finds_the_records_of_test_programs() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_target_directory_may_be_a_link() {
     let workspace = Workspace::new("linked_record_places");
@@ -185,6 +187,7 @@ fn a_target_directory_may_be_a_link() {
     assert!(linked.join("evalsuite/runs/linked/run.json").is_file());
 }
 
+#[slow(builds)]
 #[test]
 fn packages_that_share_a_target_directory_have_runs_of_their_own() {
     let workspace = Workspace::new("sharing_record_places");
@@ -201,6 +204,7 @@ fn packages_that_share_a_target_directory_have_runs_of_their_own() {
     assert_eq!(runs_seen_in(&other, other.root()), ["second"]);
 }
 
+#[slow(builds)]
 #[test]
 fn a_program_that_was_moved_writes_to_its_workspace_and_without_one_to_the_current_directory() {
     let workspace = Workspace::new("moved_record_places");
@@ -236,6 +240,7 @@ fn a_program_that_was_moved_writes_to_its_workspace_and_without_one_to_the_curre
     workspace.assert_runs("moved", &["moved"]);
 }
 
+#[slow(builds)]
 #[needs(nextest)]
 #[test]
 fn a_nextest_archive_writes_to_the_workspace_that_it_is_mapped_to() {
@@ -259,6 +264,7 @@ fn a_nextest_archive_writes_to_the_workspace_that_it_is_mapped_to() {
     workspace.assert_runs("archived elsewhere", &[]);
 }
 
+#[slow(builds)]
 #[test]
 fn a_relative_setting_starts_at_the_workspace() {
     let workspace = Workspace::new("set_record_places");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 use hmac_sha256::Hash;
@@ -183,6 +183,7 @@ fn small_package(name: &str) -> Chosen {
     chosen
 }
 
+#[slow(builds)]
 #[test]
 fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
     let chosen = small_package("chosen_changed");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, files_below, suites};
 use serde_json::Value;
 
@@ -89,6 +90,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// `--exact` of the test runners takes a path, which tests of both packages have.
+#[slow(builds)]
 #[test]
 fn only_the_failed_one_of_two_tests_with_the_same_path_runs_again() {
     let package = workspace("same_paths");
@@ -107,6 +109,7 @@ fn only_the_failed_one_of_two_tests_with_the_same_path_runs_again() {
     assert_eq!(ran, ["\"case-1\"", "\"case-2\""], "one case of each package");
 }
 
+#[slow(builds)]
 #[test]
 fn suites_of_two_packages_are_two() {
     let package = workspace("same_names");
@@ -173,6 +176,7 @@ fn suites_of_two_packages_are_two() {
     health.says("shop @ default").says(&format!("{a} @ default"));
 }
 
+#[slow(builds)]
 #[test]
 fn a_suite_that_several_modules_include_has_results_for_each() {
     let package = Package::new("included_for_agents");
@@ -216,6 +220,7 @@ fn a_suite_that_several_modules_include_has_results_for_each() {
     assert!(verdicts(&compared).contains(&("shop".to_owned(), "same".to_owned())), "{:?}", verdicts(&compared));
 }
 
+#[slow(builds)]
 #[test]
 fn two_suites_of_a_package_may_have_one_name() {
     let package = Package::new("two_shops");
@@ -239,6 +244,7 @@ fn two_suites_of_a_package_may_have_one_name() {
     assert_eq!(verdicts(&compared), pairs(&[(&more, "regressed"), (&shop, "same")]));
 }
 
+#[slow(builds)]
 #[test]
 fn a_suite_stays_the_same_when_its_package_is_renamed_or_its_directory_moved() {
     let package = workspace("renamed_names");
@@ -269,6 +275,7 @@ fn a_suite_stays_the_same_when_its_package_is_renamed_or_its_directory_moved() {
     evalsuite(&package, &["accept", "first"]).succeeds("nothing is new").says(&format!("{CASES} unchanged"));
 }
 
+#[slow(builds)]
 #[test]
 fn run_chooses_the_suite_of_one_package() {
     let package = workspace("chosen_names");
@@ -280,6 +287,7 @@ fn run_chooses_the_suite_of_one_package() {
     assert!(cases.iter().all(|case| case["location"]["file"].as_str().is_some_and(|file| file.starts_with("b/"))));
 }
 
+#[slow(builds)]
 #[test]
 fn records_of_older_versions_are_those_of_their_package() {
     let package = workspace("older_names");

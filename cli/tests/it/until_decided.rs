@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 
@@ -139,6 +139,7 @@ fn a_run_that_cannot_be_decided_says_what_a_rerun_adds() {
     third.says("undecided after 0 trials");
 }
 
+#[slow(builds)]
 #[needs(nextest)]
 #[test]
 fn the_verdict_is_the_same_however_the_run_is_executed() {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::document_walk::{Block, Content, Walk, blocks};
 use evalsuite_tests::throwaway::{Call, workspace};
 
@@ -10,6 +11,7 @@ fn read(document: &str) -> String {
     fs::read_to_string(workspace().join(document)).expect("the document")
 }
 
+#[slow(builds)]
 #[test]
 fn following_the_walk_leads_to_its_output() {
     let mut walk = Walk::new("walk").with_program(Path::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite")));
@@ -19,6 +21,7 @@ fn following_the_walk_leads_to_its_output() {
     assert!(walk.read("report.html").contains("<html"), "the report is one file");
 }
 
+#[slow(builds)]
 #[test]
 fn a_package_next_to_a_clone_uses_its_crates() {
     let of_clone = blocks(&read("docs/install.md")).into_iter().filter(|block| block.section == "From a clone");

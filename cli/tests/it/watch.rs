@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime};
 use std::{fs, thread};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, suites};
 
@@ -136,6 +136,7 @@ fn built_at(program: &Path) -> SystemTime {
     program.metadata().and_then(|data| data.modified()).expect("a program")
 }
 
+#[slow(builds)]
 #[test]
 fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let package = package("watched");
@@ -226,6 +227,7 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     assert_eq!(worse.last().expect("a line"), "evalsuite: 0 passed, 3 FAILED, 0 skipped; 0 problems");
 }
 
+#[slow(builds)]
 #[test]
 fn a_valid_case_runs_while_the_file_of_another_one_is_broken() {
     let package = package("watched_broken");
@@ -257,6 +259,7 @@ fn a_valid_case_runs_while_the_file_of_another_one_is_broken() {
     assert_eq!(runs("second"), 2);
 }
 
+#[slow(builds)]
 #[test]
 fn an_edit_of_another_package_of_the_workspace_is_built() {
     let package = Package::workspace("watched_agent", &["agent", "evals"]);
@@ -320,6 +323,7 @@ fn ends(process: &Path) {
     within_a_minute("the compiler ends", || fs::read(process).map_or(true, |line| line.is_empty()).then_some(()));
 }
 
+#[slow(builds)]
 #[test]
 #[cfg(target_os = "linux")]
 fn the_compilers_end_with_watch() {
@@ -336,6 +340,7 @@ fn the_compilers_end_with_watch() {
     }
 }
 
+#[slow(builds)]
 #[needs(script)]
 #[test]
 #[cfg(target_os = "linux")]
@@ -351,6 +356,7 @@ fn the_compilers_end_with_the_screen() {
     }
 }
 
+#[slow(builds)]
 #[needs(script)]
 #[test]
 fn the_screen_shows_the_last_verdicts_and_takes_keys() {
@@ -387,6 +393,7 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
 }
 
 /// What an author does in the first minutes, all of it on a terminal.
+#[slow(builds)]
 #[needs(script)]
 #[test]
 fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
@@ -416,6 +423,7 @@ fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
     on_terminal("show greeting").succeeds("it has run").says("Say hello.");
 }
 
+#[slow(builds)]
 #[test]
 fn a_package_without_evalsuite_is_told_how_to_add_it() {
     let root = tempfile::tempdir().expect("a temporary directory");

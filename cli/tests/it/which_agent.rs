@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::json::{Value, from_str, json};
 use evalsuite_tests::document_walk::{Block, Content, Walk, blocks};
 use evalsuite_tests::http_service::serve;
@@ -52,17 +52,20 @@ fn is_green_and_red(section: &str, module: &str) {
     ran.says("evaluation failed: red");
 }
 
+#[slow(builds)]
 #[test]
 fn a_function() {
     is_green_and_red("A function", "capitals");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn a_command() {
     is_green_and_red("A command", "capitals");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[needs(python)]
 #[test]
@@ -70,6 +73,7 @@ fn an_agent_over_acp() {
     is_green_and_red("An agent over ACP", "capitals");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[needs(python)]
 #[test]
@@ -77,11 +81,13 @@ fn an_mcp_client() {
     is_green_and_red("An MCP client", "notes");
 }
 
+#[slow(builds)]
 #[test]
 fn a_skill() {
     is_green_and_red("A skill", "capitals");
 }
 
+#[slow(builds)]
 #[test]
 fn no_section_has_more_lines_than_the_page_says() {
     let page = page();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use evalsuite_convert::{CasePlacement, from_harbor};
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 
@@ -80,6 +80,7 @@ fn verified(verifier: &str) -> Value {
     graded(Some(&format!("{DOCKER}{verifier}\n")), &json!({}))
 }
 
+#[slow(hostile)]
 #[needs(python)]
 #[test]
 fn a_verifier_without_a_reward_is_an_error() {
@@ -115,6 +116,7 @@ fn a_verifier_without_a_reward_is_an_error() {
     }
 }
 
+#[slow(hostile)]
 #[needs(python)]
 #[test]
 fn a_reward_is_the_score_also_if_the_verifier_fails() {
@@ -131,6 +133,7 @@ fn a_reward_is_the_score_also_if_the_verifier_fails() {
     }
 }
 
+#[slow(hostile)]
 #[needs(python)]
 #[test]
 fn variables_are_those_of_this_machine() {
@@ -146,6 +149,7 @@ fn variables_are_those_of_this_machine() {
     assert_eq!(unset["error"], problem);
 }
 
+#[slow(hostile)]
 #[needs(python)]
 #[test]
 fn the_script_is_executed_as_harbor_executes_it() {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use evalsuite::{AgentError, Outcome, Trial};
 use evalsuite_convert::{CasePlacement, Conversion, Outcome as ReportOutcome, SourceEntry, from_promptfoo};
 use evalsuite_loader::{Request, load};
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::{Content, Message, Value};
 
 /// Rules of thresholds, weights, sets, defaults and variables.
@@ -35,23 +35,27 @@ const JAVASCRIPT: &str =
 /// Values of YAML, and schemas, recorded with promptfoo 0.121.20 and 0.123.1.
 const VALUES: &str = "+-++++++++++++++-+-+-++-+-+--++-+-+-+-+----++-+----+---+++++++";
 
+#[slow(hostile)]
 #[test]
 fn rules_decide_as_in_promptfoo() {
     compare("rules.yaml", RULES);
 }
 
+#[slow(hostile)]
 #[needs(node, python)]
 #[test]
 fn types_decide_as_in_promptfoo() {
     compare("types.yaml", TYPES);
 }
 
+#[slow(hostile)]
 #[needs(node, python)]
 #[test]
 fn programs_decide_as_in_promptfoo() {
     compare_in_one_file("programs.yaml", PROGRAMS);
 }
 
+#[slow(hostile)]
 #[needs(node)]
 #[test]
 fn sources_decide_as_in_promptfoo() {
@@ -59,6 +63,7 @@ fn sources_decide_as_in_promptfoo() {
 }
 
 /// A verdict is another one only if the report says of an assertion of the case that it may be.
+#[slow(hostile)]
 #[needs(node)]
 #[test]
 fn a_verdict_that_differs_is_reported_before() {
@@ -67,6 +72,7 @@ fn a_verdict_that_differs_is_reported_before() {
     compare_reported("javascript.yaml", JAVASCRIPT, &others);
 }
 
+#[slow(hostile)]
 #[needs(node)]
 #[test]
 fn values_decide_as_in_promptfoo() {
@@ -100,6 +106,7 @@ fn compare_reported(file: &str, recorded: &str, expected: &[usize]) {
 }
 
 /// There every answer passes; here nobody looks at it.
+#[slow(hostile)]
 #[test]
 fn a_test_without_assertions_is_skipped() {
     let directory = tempfile::tempdir().unwrap();
@@ -118,6 +125,7 @@ fn a_test_without_assertions_is_skipped() {
     assert_eq!(outcomes(&tasks).len(), 1, "{}", tasks.report);
 }
 
+#[slow(hostile)]
 #[needs(node, python)]
 #[test]
 fn what_code_prints_is_not_its_verdict() {

@@ -178,6 +178,7 @@ fn is_plain_class(class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_needs::slow;
     use fancy_regex::Expr;
 
     use super::{CLASS, CompiledPatterns, MAX_EVERYDAY, MAX_TOTAL, PatternProblem, expanded, is_everyday};
@@ -298,6 +299,7 @@ mod tests {
         assert!(check(r"(?<=a+)b", "ix").is_ok());
     }
 
+    #[slow(hostile)]
     #[test]
     fn what_is_compiled_has_a_limit() {
         let patterns = CompiledPatterns::default();

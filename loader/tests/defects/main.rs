@@ -12,6 +12,7 @@ mod tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::Code;
 use proptest::prelude::*;
 
@@ -89,6 +90,7 @@ fn one_of_each_kind(breaks: Vec<Break>, seen: &mut BTreeSet<(Code, String)>) -> 
     chosen
 }
 
+#[slow(hostile)]
 #[test]
 fn a_suite_with_everything_is_valid() {
     for layout in Layout::ALL {
@@ -99,6 +101,7 @@ fn a_suite_with_everything_is_valid() {
 }
 
 /// Every kind of break, at one place of its first suite; and there is a break for every code.
+#[slow(hostile)]
 #[test]
 fn every_kind_of_break_is_reported() {
     let mut failures: BTreeMap<String, String> = BTreeMap::new();
@@ -163,6 +166,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::SuiteOutsidePackage, "a suite beside its package: a_suite_outside_of_its_package_is_a_warning"),
 ];
 
+#[slow(hostile)]
 #[test]
 fn a_suite_outside_of_its_package_is_a_warning() {
     let directory = tempfile::tempdir().unwrap();
@@ -205,11 +209,13 @@ fn suites() -> impl Strategy<Value = (Decisions, Layout)> {
 proptest! {
     #![proptest_config(config())]
 
+    #[slow(hostile)]
     #[test]
     fn a_valid_suite_has_no_diagnostics((decisions, layout) in suites()) {
         assert_valid(&generate::project(Choices::new(decisions.0), layout));
     }
 
+    #[slow(hostile)]
     #[test]
     fn a_break_is_reported_at_its_place(
         (decisions, layout) in suites(),
@@ -227,6 +233,7 @@ proptest! {
         }
     }
 
+    #[slow(hostile)]
     #[test]
     fn breaks_of_several_files_are_reported_together_and_in_order(
         (decisions, layout) in suites(),

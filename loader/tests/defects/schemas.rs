@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::Code;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -120,6 +121,7 @@ fn files(project: &Project) -> impl Iterator<Item = (&String, &Data)> {
     project.files.keys().filter_map(|name| Some((name, project.data(name)?)))
 }
 
+#[slow(hostile)]
 #[test]
 fn a_valid_file_conforms_to_its_schema() {
     let (schemas, mut seen) = (Schemas::new(), BTreeSet::new());
@@ -140,6 +142,7 @@ fn a_valid_file_conforms_to_its_schema() {
     assert_eq!(unseen, ["evals", "skill", "targets"]);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_broken_file_is_refused_by_its_schema() {
     let (schemas, mut seen) = (Schemas::new(), BTreeSet::new());

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
@@ -21,6 +22,7 @@ fn one_case(keys: &str) -> Package {
     Package::with_eval_file(format!("tests:\n- {{id: a, criteria: b, input: c, {keys}}}\n"))
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_keys_end() {
     let said = one_case(&list(10_000, |number| format!("key{number}: x"))).load();
@@ -30,6 +32,7 @@ fn very_many_keys_end() {
     one_case(&list(120_000, |number| format!("key{number}: x"))).load().only(&[Code::LimitExceeded]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_keys_on_lines_of_their_own_end() {
     let text =
@@ -37,6 +40,7 @@ fn very_many_keys_on_lines_of_their_own_end() {
     Package::with_eval_file(text).load().only(&vec![Code::UnknownKey; 10_000]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_edges_end() {
     // 100 cases with 200 dependencies each.
@@ -54,6 +58,7 @@ fn very_many_edges_end() {
     one_case(&format!("depends_on: [{}]", list(20_000, |_| "a".to_owned()))).load().only(&[Code::UnknownDependency]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_unknown_edges_in_a_large_suite_end() {
     let package = Package::new();
@@ -66,6 +71,7 @@ fn very_many_unknown_edges_in_a_large_suite_end() {
     package.load_entry("cases.jsonl").only(&vec![Code::UnknownDependency; 5_000]);
 }
 
+#[slow(hostile)]
 #[test]
 fn long_chains_and_cycles_end() {
     let chain = |count: usize, first: &str| {
@@ -94,6 +100,7 @@ fn long_chains_and_cycles_end() {
     package.load_entry("cases.jsonl").is_refused();
 }
 
+#[slow(hostile)]
 #[test]
 fn too_many_cases_are_refused() {
     let package = Package::new();
@@ -104,6 +111,7 @@ fn too_many_cases_are_refused() {
     package.load_entry("cases.jsonl").has(Code::LimitExceeded, ".").is_refused();
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_directories_end() {
     let package = Package::new();
@@ -114,6 +122,7 @@ fn very_many_directories_end() {
     package.load().only(&vec![Code::MissingCaseFile; 5_000]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_graders_end() {
     let graders = |item: &str| format!("assertions: [{}]", list(30_000, |_| item.to_owned()));
@@ -132,6 +141,7 @@ fn very_many_graders_end() {
     said.only(&vec![Code::InvalidRubric; 14_999]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_members_end() {
     let members = list(15_000, |number| format!("{{type: is-json, name: n{number}}}"));
@@ -149,6 +159,7 @@ fn very_many_members_end() {
     one_case(&composite(&same, "")).load().only(&vec![Code::InvalidComposite; 19_999]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_fields_end() {
     let fields = list(8_000, |number| format!("{{path: x.feild{number}, match: exact}}"));
@@ -160,6 +171,7 @@ fn very_many_fields_end() {
     said.only(&vec![Code::FieldNotInExpected; 8_000]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_targets_and_repos_end() {
     let text = format!(
@@ -190,6 +202,7 @@ fn very_many_targets_and_repos_end() {
     Package::with_eval_file(text).load().is_valid(1);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_matrix_does_not_multiply_without_end() {
     let package = Package::with_eval_file(format!(
@@ -203,6 +216,7 @@ fn a_matrix_does_not_multiply_without_end() {
     package.load().is_refused().has(Code::LimitExceeded, EVAL);
 }
 
+#[slow(hostile)]
 #[test]
 fn what_a_suite_gives_to_its_cases_does_not_multiply_without_end() {
     let cases = lines(1_000, |case| format!("{{\"id\": \"{case}\", \"criteria\": \"b\", \"input\": \"c\"}}"));
@@ -221,6 +235,7 @@ fn what_a_suite_gives_to_its_cases_does_not_multiply_without_end() {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn includes_do_not_multiply_without_end() {
     // Templates of templates of templates.
@@ -242,6 +257,7 @@ fn includes_do_not_multiply_without_end() {
     package.load_entry("cases.jsonl").is_refused().only(&[Code::LimitExceeded]);
 }
 
+#[slow(hostile)]
 #[test]
 fn prompt_files_do_not_multiply_without_end() {
     let package = Package::new();
@@ -255,6 +271,7 @@ fn prompt_files_do_not_multiply_without_end() {
     package.load_entry("cases.jsonl").is_refused().only(&[Code::LimitExceeded]);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_variables_end() {
     let package = Package::new();
@@ -269,6 +286,7 @@ fn very_many_variables_end() {
     said.has_at(Code::UnknownTemplateVariable, "p.md", 2);
 }
 
+#[slow(hostile)]
 #[test]
 fn lines_that_are_not_json_are_reported_up_to_a_limit() {
     let package = Package::new();
@@ -278,6 +296,7 @@ fn lines_that_are_not_json_are_reported_up_to_a_limit() {
     assert_eq!(said.problems.len(), 1001);
 }
 
+#[slow(hostile)]
 #[test]
 fn very_many_errors_are_counted() {
     let package = Package::new();
@@ -294,6 +313,7 @@ fn very_many_errors_are_counted() {
     assert!(said.text.contains("too many problems: 16001 more are not listed"), "{}", said.text);
 }
 
+#[slow(hostile)]
 #[test]
 fn a_few_kilobytes_of_includes_do_not_fill_the_memory() {
     let include = |name: &str| format!("assertions: [{}]\n", list(250, |_| format!("{{include: ./{name}.yaml}}")));
@@ -309,6 +329,7 @@ fn a_few_kilobytes_of_includes_do_not_fill_the_memory() {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn long_lists_in_metadata_are_joined_at_once() {
     let package = Package::new();
@@ -318,6 +339,7 @@ fn long_lists_in_metadata_are_joined_at_once() {
     package.load().only(&[]);
 }
 
+#[slow(hostile)]
 #[test]
 fn the_files_of_a_suite_have_a_size_together_whatever_threads_do() {
     let package = Package::new();
@@ -335,6 +357,7 @@ fn the_files_of_a_suite_have_a_size_together_whatever_threads_do() {
     package.load().only(&[Code::LimitExceeded]);
 }
 
+#[slow(hostile)]
 #[test]
 fn lines_of_problems_are_shown_where_not_all_text_is_kept() {
     let package = Package::new();

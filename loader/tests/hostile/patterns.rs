@@ -1,5 +1,6 @@
 //! Regular expressions and globs that are hard to compile or to match.
 
+use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::Code;
 
 use crate::Package;
@@ -73,6 +74,7 @@ fn long_patterns_end() {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn many_large_patterns_are_not_compiled() {
     let large = r"\w+\s".repeat(60);

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::diagnostics::Code;
 
 use crate::{CASE, Package};
@@ -104,6 +104,7 @@ fn paths_that_are_no_files_are_refused() {
     }
 }
 
+#[slow(hostile)]
 #[needs(permissions)]
 #[test]
 fn what_may_not_be_read_is_refused() {

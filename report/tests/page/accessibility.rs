@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_tests::browser::Browser;
 
@@ -36,6 +36,7 @@ fn findings(browser: &mut Browser, place: &str) -> Vec<String> {
     found.into_iter().map(|line| format!("{place}: {line}")).collect()
 }
 
+#[slow(page)]
 #[needs(chromium, axe)]
 #[test]
 fn axe_finds_nothing_in_any_view() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_schema::json::json;
 use evalsuite_tests::browser::Browser;
@@ -22,6 +22,7 @@ fn open_answer(browser: &mut Browser, directory: &Path, answer: &str) -> PathBuf
     file
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn graders_that_explain_the_outcome_come_first() {
@@ -62,6 +63,7 @@ let x = "<b id=hacked>";
 ```
 <b id=hacked>no</b>"#;
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn answers_are_shown_as_markdown_or_raw() {
@@ -111,6 +113,7 @@ fn answers_are_shown_as_markdown_or_raw() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn answers_that_are_data_or_large_stay_raw() {
@@ -124,6 +127,7 @@ fn answers_that_are_data_or_large_stay_raw() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn texts_made_to_be_slow_come_through_whole() {
@@ -143,6 +147,7 @@ fn texts_made_to_be_slow_come_through_whole() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn names_break_after_separators_only() {
@@ -167,6 +172,7 @@ fn names_break_after_separators_only() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_phone_shows_the_newest_run_and_the_reasons() {
@@ -187,6 +193,7 @@ fn a_phone_shows_the_newest_run_and_the_reasons() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_breakdown_covers_what_the_filter_lets_through() {

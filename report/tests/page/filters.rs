@@ -1,9 +1,10 @@
 //! The filter, sorting and grouping.
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 
 use super::{HITS, assert_quiet, browser, report};
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn filters_let_through_what_they_say() {
@@ -69,6 +70,7 @@ fn filters_let_through_what_they_say() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn texts_in_quotes_are_found_in_prompts_and_answers() {
@@ -81,6 +83,7 @@ fn texts_in_quotes_are_found_in_prompts_and_answers() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_address_holds_filter_order_and_groups() {
@@ -100,6 +103,7 @@ fn the_address_holds_filter_order_and_groups() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn outcomes_and_tags_lead_to_their_cases_and_back() {
@@ -122,6 +126,7 @@ fn outcomes_and_tags_lead_to_their_cases_and_back() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
@@ -186,6 +191,7 @@ fn a_text_in_quotes_is_found_where_it_is_in_a_value() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn graders_are_columns_that_the_address_holds() {
@@ -208,6 +214,7 @@ fn graders_are_columns_that_the_address_holds() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn words_that_every_object_knows_are_unknown_in_an_address() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -17,6 +17,7 @@ fn report(directory: &Path, hostile: &str) -> PathBuf {
     file
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn hostile_texts_are_shown_as_text() {
@@ -49,6 +50,7 @@ fn hostile_texts_are_shown_as_text() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
@@ -66,6 +68,7 @@ fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_script_that_gets_into_the_page_does_not_run() {
@@ -77,6 +80,7 @@ fn a_script_that_gets_into_the_page_does_not_run() {
     assert!(browser.reports.iter().any(|report| report.contains("Content Security Policy")), "{:?}", browser.reports);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_text_of_very_many_lines_is_whole_on_demand() {

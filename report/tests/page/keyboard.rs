@@ -1,6 +1,6 @@
 //! The page without a mouse.
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_tests::browser::Browser;
 
 use super::{assert_quiet, browser, report};
@@ -9,6 +9,7 @@ fn hash(browser: &mut Browser) -> String {
     browser.evaluate("location.hash").as_str().unwrap().to_owned()
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn every_view_is_reached_with_the_keyboard() {
@@ -82,6 +83,7 @@ fn every_view_is_reached_with_the_keyboard() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_key_acts_on_what_the_key_before_it_led_to() {
@@ -121,6 +123,7 @@ fn a_key_acts_on_what_the_key_before_it_led_to() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_table_tells_assistive_technology_what_it_shows() {

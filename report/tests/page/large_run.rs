@@ -1,11 +1,12 @@
 //! 5,000 cases of three trials.
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_report::{CaseData, Details, HtmlReport, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{HITS, ROWS, assert_quiet, browser};
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_run_of_15_000_trials_opens_at_once_and_has_60_rows_in_the_document() {

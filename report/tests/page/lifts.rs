@@ -1,6 +1,6 @@
 //! The lift of a skill, above the breakdown.
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_records::record::Status;
 use evalsuite_report::lift::RunLifts;
 use evalsuite_report::{CaseData, HtmlReport, RunData};
@@ -8,6 +8,7 @@ use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{assert_quiet, browser};
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_arms_of_a_skill_are_compared_above_the_breakdown() {

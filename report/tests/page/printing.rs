@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_report::{HtmlReport, RunData};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
@@ -18,6 +18,7 @@ fn report_of_5_000_cases(directory: &Path) -> PathBuf {
     file
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
@@ -54,6 +55,7 @@ fn paper_has_the_first_500_of_5_000_rows_and_says_so() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_focused_row_far_below_is_printed_after_those_before_it() {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_report::{Transcript, write_transcripts};
 
 use super::{assert_quiet, browser};
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn any_atif_document_is_shown() {

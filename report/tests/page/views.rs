@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, ProbeRecord, ResultKind, SampleRecord, Stability, Status,
 };
@@ -14,6 +14,7 @@ use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_page_of_a_case_shows_everything_that_was_recorded() {
@@ -52,6 +53,7 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_headline_has_the_numbers_of_the_summary() {
@@ -81,6 +83,7 @@ fn the_headline_has_the_numbers_of_the_summary() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn runs_are_compared_case_by_case() {
@@ -100,6 +103,7 @@ fn runs_are_compared_case_by_case() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn colours_follow_the_system_and_the_button() {
@@ -133,6 +137,7 @@ fn colours_follow_the_system_and_the_button() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_run_without_cases_and_a_case_without_details_say_so() {
@@ -157,6 +162,7 @@ fn a_run_without_cases_and_a_case_without_details_say_so() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn a_directory_loads_its_chunks_when_they_are_needed() {
@@ -176,6 +182,7 @@ fn a_directory_loads_its_chunks_when_they_are_needed() {
     browser.wait("document.querySelector('.empty h2')?.textContent === 'The details cannot be read'");
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn no_view_shows_what_only_a_program_understands() {
@@ -206,6 +213,7 @@ fn no_view_shows_what_only_a_program_understands() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn rates_of_judges_are_shown_beside_the_corrected_ones() {
@@ -250,6 +258,7 @@ fn rates_of_judges_are_shown_beside_the_corrected_ones() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn paper_has_all_rows() {
@@ -272,6 +281,7 @@ fn paper_has_all_rows() {
 }
 
 /// The headline of the report says what `diff` says, for each run that can be compared with.
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_headline_is_the_paired_comparison() {
@@ -306,6 +316,7 @@ fn the_headline_is_the_paired_comparison() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn the_headline_counts_trials_without_a_result_and_passes_with_a_failed_grader() {
@@ -327,6 +338,7 @@ fn the_headline_counts_trials_without_a_result_and_passes_with_a_failed_grader()
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn an_address_with_the_name_of_a_property_of_all_objects_sorts_by_outcome() {
@@ -339,6 +351,7 @@ fn an_address_with_the_name_of_a_property_of_all_objects_sorts_by_outcome() {
     assert_quiet(&browser);
 }
 
+#[slow(page)]
 #[needs(chromium)]
 #[test]
 fn marks_on_the_bar_of_outcomes_show_between_which_pass_rates_a_run_says_something() {

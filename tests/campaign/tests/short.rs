@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use evalsuite_campaign::{SHORT, run};
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_evalsuite-campaign");
 
@@ -16,38 +16,45 @@ fn assert_no_findings(part: &str) {
     assert_eq!(table.findings, [] as [String; 0], "{}", table.text);
 }
 
+#[slow(hostile)]
 #[test]
 fn mutated_inputs_break_no_reader() {
     assert_no_findings("fuzz");
 }
 
+#[slow(hostile)]
 #[test]
 fn killed_tests_lose_no_record() {
     assert_no_findings("kills");
 }
 
+#[slow(hostile)]
 #[test]
 fn tests_that_run_again_find_their_records() {
     assert_no_findings("reruns");
 }
 
+#[slow(hostile)]
 #[needs(c_compiler)]
 #[test]
 fn failing_calls_lose_no_record() {
     assert_no_findings("faults");
 }
 
+#[slow(hostile)]
 #[needs(python)]
 #[test]
 fn hostile_agents_harm_nothing() {
     assert_no_findings("attacks");
 }
 
+#[slow(hostile)]
 #[test]
 fn hostile_run_directories_hold_up_no_reader() {
     assert_no_findings("runs");
 }
 
+#[slow(hostile)]
 #[cfg(target_os = "linux")]
 #[needs(python)]
 #[test]

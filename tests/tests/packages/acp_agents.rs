@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::source::workspace_root;
 use evalsuite_tests::throwaway::{Package, suites};
 
@@ -46,6 +47,7 @@ fn the_guide_leads_to_a_green_case_and_a_red_one() {
     assert_eq!(package.records().of_case("green")[0]["agent"], "acp:default");
 }
 
+#[slow(builds)]
 #[test]
 fn such_agents_without_their_feature_are_compile_errors_that_name_it() {
     let package = Package::with_features("acp_missing", &["cli-agents"]);

@@ -1,5 +1,6 @@
 //! How the macro finds the agent, and the compile error if it finds none.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Package, suites};
 
 fn package(name: &str) -> Package {
@@ -11,6 +12,7 @@ fn package(name: &str) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn the_agent_is_the_function_named_by_the_suite() {
     let package = package("by_name");
@@ -43,6 +45,7 @@ fn the_agent_is_the_function_named_by_the_suite() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_missing_or_unsuitable_agent_is_one_compile_error_that_says_what_an_agent_is() {
     let package = package("no_agent");

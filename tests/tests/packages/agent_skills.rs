@@ -1,5 +1,6 @@
 //! An Agent Skill is a suite: its evals run with the skill and their files in the workspace.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::Package;
 
 /// An agent that uses the skill of its workspace, and a judge that looks for the words of an expectation in the answer.
@@ -51,6 +52,7 @@ const EVALS: &str = r#"{
   ]
 }"#;
 
+#[slow(builds)]
 #[test]
 fn the_evals_of_a_skill_run_with_the_skill_and_their_files_in_the_workspace() {
     let package = Package::new("agent_skills");
@@ -116,6 +118,7 @@ fn agent(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
 }
 "#;
 
+#[slow(builds)]
 #[test]
 fn a_directory_of_skills_has_a_module_for_each_and_only_the_arm_with_the_skill_can_fail() {
     let package = package_of_skills("directory_of_skills", &TEST_OF_SKILLS.replace("PACKAGE", "directory_of_skills"));
@@ -140,6 +143,7 @@ fn a_directory_of_skills_has_a_module_for_each_and_only_the_arm_with_the_skill_c
     ran.says("test no_evals::_1 ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn the_arms_of_a_command_are_its_default_target() {
     let test = r#"evalsuite::include_eval_suite!("skills/csv", agent = "cli", judge = arms_of_a_command::judge);"#;
@@ -152,6 +156,7 @@ fn the_arms_of_a_command_are_its_default_target() {
     ran.says("test csv::with_skill::_1 ... ok").says("test csv::without_skill::_1 ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn the_guide_gets_to_a_red_and_a_green_case() {
     let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/skills.md")).unwrap();

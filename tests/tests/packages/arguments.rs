@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Package, suites};
 
 /// A package with a suite that gives a warning, used by the test program `evals`.
@@ -22,6 +23,7 @@ fn call(package: &Package, arguments: &str) {
     package.write("tests/evals.rs", &code);
 }
 
+#[slow(builds)]
 #[test]
 fn a_warning_appears_once_can_be_allowed_and_can_fail_the_build() {
     let package = warned("warnings", "");
@@ -74,6 +76,7 @@ fn a_warning_appears_once_can_be_allowed_and_can_fail_the_build() {
     );
 }
 
+#[slow(builds)]
 #[test]
 fn tests_can_be_ignored_named_and_skipped() {
     let package = warned(
@@ -97,6 +100,7 @@ fn tests_can_be_ignored_named_and_skipped() {
     ran.says("SKIPPED").says("no-such-program").is_silent_about("THROWAWAY_KEY");
 }
 
+#[slow(builds)]
 #[test]
 fn a_matrix_has_a_module_for_each_target_and_each_target_can_have_its_own_agent() {
     let package = warned("matrix", "");
@@ -123,6 +127,7 @@ fn a_matrix_has_a_module_for_each_target_and_each_target_can_have_its_own_agent(
     assert!(build.transcript().contains("did you mean `small`?"), "{}", build.transcript());
 }
 
+#[slow(builds)]
 #[test]
 fn unknown_and_unused_graders_are_reported_with_their_places() {
     let package = warned("graders", ", graders = [polite, kind_words]");
@@ -185,6 +190,7 @@ fn unknown_and_unused_graders_are_reported_with_their_places() {
     ran.says("missing field `words`").says(" --> suites/by_case/cases/first/case.yaml:3:5");
 }
 
+#[slow(builds)]
 #[test]
 fn async_code_runs_on_the_runtime_of_the_program() {
     let package = Package::new("own_runtime");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::throwaway::{Package, suites};
 
@@ -206,6 +206,7 @@ fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     assert!(!holds_reader("with_rust"), "expected no YAML reader in the program");
 }
 
+#[slow(builds)]
 #[test]
 fn commands_without_their_feature_are_compile_errors_that_name_it() {
     let package = Package::with_features("cli_agents_missing", &[]);

@@ -1,5 +1,6 @@
 //! The command line as `cargo install` compiles it: without its features.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::source::workspace_root;
 use evalsuite_tests::throwaway::{Call, Package};
 
@@ -9,6 +10,7 @@ fn command(package: &Package, arguments: &[&str]) -> Call {
     package.cargo([&["run", "--quiet", "--locked", "--manifest-path", manifest, "--"], arguments].concat())
 }
 
+#[slow(builds)]
 #[test]
 fn a_command_without_its_feature_names_the_feature_to_install() {
     let package = Package::new("featureless");

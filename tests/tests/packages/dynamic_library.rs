@@ -1,6 +1,6 @@
 //! evalsuite as a dynamic library: the same tests in a smaller program.
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_tests::throwaway::{Package, suites};
 
 /// Tests that use a dependency of evalsuite themselves, and macros and traits of both crates.
@@ -36,6 +36,7 @@ fn package() -> Package {
     package
 }
 
+#[slow(builds)]
 #[needs(nextest, readelf)]
 #[test]
 fn tests_have_the_same_results_with_the_dynamic_library() {

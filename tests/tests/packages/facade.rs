@@ -1,5 +1,6 @@
 //! A package that has evalsuite from another crate, which re-exports it.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Package, suites};
 
 const MANIFEST: &str = "[package]\nname = \"agent_behind_facade\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
@@ -29,6 +30,7 @@ fn the_suite_is_that_of_the_facade() {
 }
 ";
 
+#[slow(builds)]
 #[test]
 fn suites_are_included_where_a_facade_re_exports_evalsuite() {
     let package = Package::workspace("facade", &["company_kit", "agent"]);

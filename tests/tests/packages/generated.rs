@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Build, Call, Package, suites};
 
 /// Prints both suites, and checks that they can be used.
@@ -97,6 +98,7 @@ fn files(build: &Build, package: &Package) -> Vec<(PathBuf, String)> {
         .into()
 }
 
+#[slow(builds)]
 #[test]
 fn the_macro_and_the_generated_file_produce_the_same_suite_and_tests_every_time() {
     let package = package();
@@ -143,6 +145,7 @@ const CLOSURE: &str =
     "|trial: &mut evalsuite::Trial<'_>| -> Result<String, std::io::Error> { Ok(trial.prompt().to_owned()) }";
 const CAST: &str = "polite as fn(&evalsuite::Evidence<'_>) -> Result<bool, std::io::Error>";
 
+#[slow(builds)]
 #[test]
 fn closures_and_casts_are_agents_and_graders() {
     let package = Package::new("expressions");
@@ -186,6 +189,7 @@ fn closures_and_casts_are_agents_and_graders() {
     ran.says_times("test by_task::polite ... ok", 2).says_times("test by_task::short ... ok", 2);
 }
 
+#[slow(builds)]
 #[test]
 fn mistakes_in_a_generated_suite_are_errors_of_the_build_script() {
     let package = Package::new("generated_broken");

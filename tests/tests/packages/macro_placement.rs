@@ -1,5 +1,6 @@
 //! Where the macro can be called, and the error elsewhere.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Package, suites};
 
 fn with_suite(package: Package) -> Package {
@@ -11,6 +12,7 @@ fn with_suite(package: Package) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn one_file_can_include_several_suites_under_other_names_and_through_other_macros() {
     let package = with_suite(Package::new("several_calls"));
@@ -54,6 +56,7 @@ fn one_file_can_include_several_suites_under_other_names_and_through_other_macro
     ran.is_silent_about("warning");
 }
 
+#[slow(builds)]
 #[test]
 fn a_path_that_starts_with_a_dot_is_relative_to_the_source_file() {
     let package = Package::new("dotted");
@@ -74,6 +77,7 @@ fn a_path_that_starts_with_a_dot_is_relative_to_the_source_file() {
     ran.says("test deep::deeper::by_case::changed ... ok").is_silent_about("inline");
 }
 
+#[slow(builds)]
 #[test]
 fn suites_of_a_workspace_member_are_below_its_folder_and_shown_relative_to_the_workspace() {
     let workspace = Package::workspace("of_members", &["agents/one", "agents/two"]);
@@ -100,6 +104,7 @@ fn suites_of_a_workspace_member_are_below_its_folder_and_shown_relative_to_the_w
     workspace.build(["-p", "one"]).succeeds("the other member is not affected");
 }
 
+#[slow(builds)]
 #[test]
 fn paths_of_a_package_outside_of_a_workspace_are_relative_to_the_package() {
     let package = with_suite(Package::outside_of_workspaces("on_its_own"));
@@ -112,6 +117,7 @@ fn paths_of_a_package_outside_of_a_workspace_are_relative_to_the_package() {
     ran.says("  suites/by_case/cases/first/case.yaml:3:5\n");
 }
 
+#[slow(builds)]
 #[test]
 fn in_a_function_or_an_expression_the_error_says_where_the_call_belongs() {
     let package = with_suite(Package::new("misplaced"));
@@ -141,6 +147,7 @@ fn in_a_function_or_an_expression_the_error_says_where_the_call_belongs() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_suite_named_like_its_crate_can_have_another_name_where_that_hides_the_crate() {
     let package = Package::new("named_like_suite");
@@ -162,6 +169,7 @@ fn a_suite_named_like_its_crate_can_have_another_name_where_that_hides_the_crate
     package.build([]).succeeds("the crate is not hidden");
 }
 
+#[slow(builds)]
 #[test]
 fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     let package = Package::new("watched");

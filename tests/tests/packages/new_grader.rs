@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, Package, files_below, suites, workspace};
 
 const MANIFEST: &str = r#"
@@ -54,6 +55,7 @@ fn schema() {
 }
 "#;
 
+#[slow(builds)]
 #[test]
 fn a_new_grader_touches_three_files() {
     let package = Package::workspace("new-grader", &[]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::Call;
 use serde_json::json;
@@ -143,6 +144,7 @@ fn docs_rs_shows_every_feature_and_says_which_one_an_item_needs() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn every_published_crate_can_be_packaged_with_its_licences_and_its_readme() {
     let flags = ["--no-verify", "--allow-dirty"];

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::json::json;
 use evalsuite_tests::document_walk::{Block, Content, Walk, blocks};
 use evalsuite_tests::throwaway::workspace;
@@ -21,6 +21,7 @@ fn is_of_package_and_agent(block: &Block) -> bool {
     block.heading.starts_with("1. ") || block.heading.starts_with("2. ")
 }
 
+#[slow(builds)]
 #[needs(nextest)]
 #[test]
 fn following_the_readme_leads_to_its_output() {
@@ -77,6 +78,7 @@ fn shows_the_error_of_a_typo(walk: &mut Walk, blocks: &[Block]) {
     walk.compare(documented.expect("the quick start shows an error of the compiler"), &ran);
 }
 
+#[slow(builds)]
 #[test]
 fn six_steps_lead_to_a_passing_and_a_failing_case() {
     let blocks = blocks_of("docs/quick-start.md");

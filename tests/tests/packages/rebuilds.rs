@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Build, Package, Records, suites};
 
 /// Every kind of target that can contain a suite, and its name.
@@ -49,6 +50,7 @@ fn has_everywhere(package: &Package, build: &Build, what: &str, expected: &[&str
     }
 }
 
+#[slow(builds)]
 #[test]
 fn every_change_of_a_tracked_suite_is_in_the_next_build() {
     let package = everywhere();
@@ -125,6 +127,7 @@ fn every_change_of_a_tracked_suite_is_in_the_next_build() {
     );
 }
 
+#[slow(builds)]
 #[test]
 fn records_of_tests_cause_no_rebuild() {
     let package = Package::new("unchanged");
@@ -155,6 +158,7 @@ fn records_of_tests_cause_no_rebuild() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn what_the_macro_stores_while_it_is_expanded_causes_no_rebuild() {
     let package = Package::new("stored");
@@ -181,6 +185,7 @@ fn what_the_macro_stores_while_it_is_expanded_causes_no_rebuild() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn records_are_refused_below_a_tracked_suite() {
     let package = Package::new("records_in_suite");
@@ -197,6 +202,7 @@ fn records_are_refused_below_a_tracked_suite() {
     assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
 }
 
+#[slow(builds)]
 #[test]
 fn changed_files_outside_of_the_tracked_directory_cause_a_rebuild() {
     let package = Package::new("reads_elsewhere");
@@ -236,6 +242,7 @@ fn changed_files_outside_of_the_tracked_directory_cause_a_rebuild() {
     ran.says("test by_case::renamed ... ok").says("test written::renamed ... ok").is_silent_about("::one");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn changed_files_behind_links_cause_a_rebuild() {

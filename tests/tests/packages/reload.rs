@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_needs::slow;
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, MORE_FEATURES, Package, suites};
 
@@ -109,6 +110,7 @@ fn record(package: &Package) -> (Value, Vec<Value>) {
     (case, trials)
 }
 
+#[slow(builds)]
 #[test]
 fn a_changed_case_runs_as_after_a_build_of_it() {
     let package = package("reloading");
@@ -159,6 +161,7 @@ fn a_changed_case_runs_as_after_a_build_of_it() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_malformed_case_fails_its_own_test_with_what_the_compiler_would_show() {
     let package = package("reloading-errors");
@@ -185,6 +188,7 @@ fn a_malformed_case_fails_its_own_test_with_what_the_compiler_would_show() {
     all.says("test by_case::suite_check ... FAILED");
 }
 
+#[slow(builds)]
 #[test]
 fn new_cases_and_cases_that_are_gone_are_named_once_and_need_a_build() {
     let package = package("reloading-new");
@@ -237,6 +241,7 @@ fn run() {
 ";
 
 /// More cases than a process loads one by one.
+#[slow(builds)]
 #[test]
 fn cases_that_are_gone_do_not_run_in_a_process_that_runs_many() {
     let package = Package::new("reloading-many");
@@ -277,6 +282,7 @@ fn cases_that_are_gone_do_not_run_in_a_process_that_runs_many() {
     tests.fails("a case is gone").says("test many::case_m ... FAILED").says("test many::case_n ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn another_id_is_checked_against_the_other_cases() {
     let package = package("reloading-ids");
@@ -293,6 +299,7 @@ fn another_id_is_checked_against_the_other_cases() {
     unknown.says("`depends_on` names `frist`").says("did you mean `first`?");
 }
 
+#[slow(builds)]
 #[test]
 fn criteria_that_nothing_judges_any_more_are_reported_as_by_a_build() {
     let package = package("reloading-criteria");
@@ -304,6 +311,7 @@ fn criteria_that_nothing_judges_any_more_are_reported_as_by_a_build() {
     ran.says("`criteria` of case `second` are documentation only: no grader judges them");
 }
 
+#[slow(builds)]
 #[test]
 fn without_the_feature_the_variable_is_an_error_that_says_how_to_get_it() {
     let package = package("reloading-featureless");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+use evalsuite_needs::slow;
 use evalsuite_tests::http_service::serve;
 use evalsuite_tests::throwaway::{Package, suites, workspace};
 
@@ -77,6 +78,7 @@ fn package(name: &str) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn an_agent_sends_the_same_bytes_under_test_as_in_production() {
     let package = package("same_agent");
@@ -104,6 +106,7 @@ fn an_agent_sends_the_same_bytes_under_test_as_in_production() {
     assert_eq!(under_test, in_production);
 }
 
+#[slow(builds)]
 #[test]
 fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
     let package = Package::new("same_pattern");
@@ -140,6 +143,7 @@ fn a_pattern_of_the_agent_fails_in_its_tests_as_in_production() {
         .says("need the feature `unicode-patterns` of evalsuite");
 }
 
+#[slow(builds)]
 #[test]
 fn suites_without_patterns_need_no_engine_for_them() {
     let package = Package::new("without_patterns");
@@ -226,6 +230,7 @@ fn documented() -> BTreeMap<String, BTreeSet<Feature>> {
     documented
 }
 
+#[slow(builds)]
 #[test]
 fn the_features_that_evalsuite_enables_are_documented_or_change_nothing() {
     let documented = documented();
@@ -262,6 +267,7 @@ fn the_features_that_evalsuite_enables_are_documented_or_change_nothing() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn no_other_crate_of_ours_enables_a_feature_that_changes_an_agent() {
     // The crates `evalsuite-report` and `evalsuite-convert` are those of the command line, and of no agent.
@@ -280,6 +286,7 @@ fn no_other_crate_of_ours_enables_a_feature_that_changes_an_agent() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn every_additive_feature_has_a_reason() {
     let mut has_reason = false;

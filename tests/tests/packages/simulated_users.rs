@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::json::Value;
 use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, suites};
 
@@ -103,6 +104,7 @@ fn only(package: &Package, case: &str) -> Value {
     trials.into_iter().next_back().unwrap_or_else(|| panic!("`{case}` has a trial"))
 }
 
+#[slow(builds)]
 #[test]
 fn a_service_plays_users_and_what_it_cannot_play_is_an_error_of_the_user() {
     let package = package("played");

@@ -1,5 +1,6 @@
 //! The macro in crates with strict lints, without a prelude, or of an older edition.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Build, Package, suites};
 
 /// Every lint group, and the lints outside of groups that check items.
@@ -22,6 +23,7 @@ fn package(name: &str, suite: &str) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn generated_code_triggers_no_lint_of_the_users_crate() {
     let package = package("strict", "By__Task");
@@ -43,6 +45,7 @@ fn generated_code_triggers_no_lint_of_the_users_crate() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_suite_with_every_argument_is_silent_where_lints_are_errors() {
     const ERRORS: &str = "//! Tests.
@@ -118,6 +121,7 @@ fn has_no_lint_about_the_suite(build: &Build) {
     assert!(about.is_empty(), "expected no lint about generated code\n{}", about.join("\n"));
 }
 
+#[slow(builds)]
 #[test]
 fn generated_code_needs_no_prelude_and_no_newer_edition() {
     let package = package("bare_names", "by_task");

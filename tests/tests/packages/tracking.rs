@@ -4,6 +4,7 @@ use std::fs;
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 
 /// A build script that tracks the directories in `TRACK`, so that one compiled script serves many calls.
@@ -31,6 +32,7 @@ fn tracking(package: &Package, directories: &str) -> CommandOutput {
     package.cargo(["build"]).env("TRACK", directories).run()
 }
 
+#[slow(builds)]
 #[test]
 fn a_directory_that_cannot_be_tracked_fails_the_build_with_a_reason_and_advice() {
     let package = package("refusals");
@@ -48,6 +50,7 @@ fn a_directory_that_cannot_be_tracked_fails_the_build_with_a_reason_and_advice()
     tracking(&package, "suites").succeeds("a directory of suites is tracked");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn a_link_that_leads_out_of_the_package_fails_the_build_before_cargo_follows_it() {
@@ -77,6 +80,7 @@ fn status_within_limit(call: Call, what: &str) -> std::process::ExitStatus {
     }
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn links_inside_of_the_package_and_links_in_circles_are_tracked() {
@@ -103,6 +107,7 @@ fn links_inside_of_the_package_and_links_in_circles_are_tracked() {
     assert_ne!(build.rebuilt(), [""; 0], "cargo sees changes behind the link");
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn a_link_to_the_whole_machine_is_an_error_of_the_macro() {
@@ -138,6 +143,7 @@ fn agent(name: &str) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn a_release_build_compiles_a_helper_without_dependencies() {
     let package = agent("slim");
@@ -149,6 +155,7 @@ fn a_release_build_compiles_a_helper_without_dependencies() {
     assert_eq!(ran.stdout.lines().count(), 1, "expected the helper alone\n{}", ran.transcript());
 }
 
+#[slow(builds)]
 #[test]
 fn tests_and_other_builds_have_the_same_build_script_so_the_agent_is_compiled_once() {
     let package = agent("compiled_once");
@@ -157,6 +164,7 @@ fn tests_and_other_builds_have_the_same_build_script_so_the_agent_is_compiled_on
     assert_eq!(build.rebuilt(), ["test evals"], "the build script and the library are those of `cargo build`");
 }
 
+#[slow(builds)]
 #[test]
 fn a_missing_directory_is_a_warning_of_a_build_and_an_error_of_a_test() {
     let package = agent("without_suites");
@@ -181,6 +189,7 @@ fn a_missing_directory_is_a_warning_of_a_build_and_an_error_of_a_test() {
     package.cargo(["test"]).run().succeeds("it is tracked").says("test by_task::next ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn several_directories_can_be_tracked() {
     let package = package("several");
@@ -201,6 +210,7 @@ fn several_directories_can_be_tracked() {
     test("both suites have one case more").says("test by_task::next ... ok").says("test by_case::next ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn warnings_are_shown_once_for_each_call_of_the_macro() {
     let package = package("warned");

@@ -1,5 +1,6 @@
 //! Suites without a build script: an edited file causes a rebuild, an added file fails `suite_check`.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, Package, suites};
 
 fn package(name: &str) -> Package {
@@ -22,6 +23,7 @@ fn package(name: &str) -> Package {
     package
 }
 
+#[slow(builds)]
 #[test]
 fn an_edited_file_of_an_untracked_suite_causes_a_rebuild() {
     let package = package("untracked_edit");
@@ -38,6 +40,7 @@ fn an_edited_file_of_an_untracked_suite_causes_a_rebuild() {
     edited.says("one (renamed_suite)");
 }
 
+#[slow(builds)]
 #[test]
 fn a_case_added_to_an_untracked_suite_fails_its_check_which_says_what_to_do() {
     let package = package("untracked_add");
@@ -61,6 +64,7 @@ fn a_case_added_to_an_untracked_suite_fails_its_check_which_says_what_to_do() {
     ran.says("test by_task::deep::two ... ok").says("test by_case::second ... ok");
 }
 
+#[slow(builds)]
 #[test]
 fn a_case_deleted_from_an_untracked_suite_is_gone_in_the_next_build_and_fails_the_check_of_an_old_one() {
     let package = package("untracked_delete");

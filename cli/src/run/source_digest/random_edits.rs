@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use evalsuite_needs::slow;
 use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
 
@@ -205,11 +206,13 @@ fn check(edits: u64) {
     );
 }
 
+#[slow(builds)]
 #[test]
 fn a_digest_stands_for_the_bytes_of_the_programs() {
     check(env::var("TEST_PACKAGE_EDITS").map_or(20, |edits| edits.parse().unwrap()));
 }
 
+#[slow(builds)]
 #[test]
 fn another_checkout_and_target_directory_have_the_same_digest() {
     let (one, other) = (Package::new(1), Package::new(1));
@@ -217,6 +220,7 @@ fn another_checkout_and_target_directory_have_the_same_digest() {
     assert_eq!(one.state().0, other.state().0);
 }
 
+#[slow(builds)]
 #[test]
 fn a_package_that_names_the_files_of_its_agent_is_not_changed_by_others() {
     let package = Package::new(1);

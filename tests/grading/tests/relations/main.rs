@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use evalsuite::Status;
 use evalsuite::record::GraderState;
+use evalsuite_needs::slow;
 use evalsuite_schema::GraderKind;
 use evalsuite_schema::grader::{BUILT_IN, built_in_kind};
 use evalsuite_schema::json::{Value, json};
@@ -91,6 +92,7 @@ fn alike(one: impl Fn(&Graded) -> Option<(SampleCase, SampleCase)>) {
     assert!(broken.is_empty(), "{} of {} works:\n{}", broken.len(), used.len(), broken.join("\n"));
 }
 
+#[slow(hostile)]
 #[test]
 fn every_grader_has_a_sample() {
     let samples = samples();
@@ -107,6 +109,7 @@ fn every_grader_has_a_sample() {
     assert!(samples.iter().all(|sample| known.contains(sample.entry["type"].as_str().unwrap_or_default())));
 }
 
+#[slow(hostile)]
 #[test]
 fn samples_pass_and_fail_as_they_say() {
     each(
@@ -129,6 +132,7 @@ fn wrong_in(form: Form, graded: &[&Graded], results: &[CaseResult]) -> Vec<Strin
         .collect()
 }
 
+#[slow(hostile)]
 #[test]
 fn every_grader_passes_and_fails_in_every_layout() {
     let works = works();
@@ -154,6 +158,7 @@ fn every_grader_passes_and_fails_in_every_layout() {
     assert!(wrong.is_empty(), "{} results:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[slow(hostile)]
 #[test]
 fn the_order_of_graders_does_not_matter() {
     for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
@@ -165,6 +170,7 @@ fn the_order_of_graders_does_not_matter() {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn the_order_of_calls_does_not_matter_unless_the_grader_says_so() {
     alike(|(sample, work, _)| {
@@ -186,6 +192,7 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn the_order_of_keys_does_not_matter() {
     alike(|(sample, work, _)| {
@@ -196,6 +203,7 @@ fn the_order_of_keys_does_not_matter() {
     });
 }
 
+#[slow(hostile)]
 #[test]
 fn a_failing_required_grader_never_turns_red_to_green() {
     each(
@@ -207,6 +215,7 @@ fn a_failing_required_grader_never_turns_red_to_green() {
     );
 }
 
+#[slow(hostile)]
 #[test]
 fn a_forbidden_call_never_helps() {
     let forbids =
@@ -239,6 +248,7 @@ fn around(entry: &Value) -> Value {
     if has_own_mark { json!({"type": "threshold", "threshold": 1}) } else { json!({"type": "weighted_average"}) }
 }
 
+#[slow(hostile)]
 #[test]
 fn a_grader_that_is_inverted_twice_is_the_grader() {
     each(
@@ -252,6 +262,7 @@ fn a_grader_that_is_inverted_twice_is_the_grader() {
     );
 }
 
+#[slow(hostile)]
 #[test]
 fn a_grader_and_its_inverse_do_not_both_pass() {
     each(
@@ -264,6 +275,7 @@ fn a_grader_and_its_inverse_do_not_both_pass() {
     );
 }
 
+#[slow(hostile)]
 #[test]
 fn weights_times_two_change_nothing() {
     alike(|(sample, work, _)| {
@@ -274,6 +286,7 @@ fn weights_times_two_change_nothing() {
     });
 }
 
+#[slow(hostile)]
 #[test]
 fn a_lower_threshold_never_fails_what_passed() {
     let thresholds = [1.0, 0.95, 0.8, 0.77, 0.75, 0.5, 0.33, 0.1];
@@ -297,6 +310,7 @@ fn reads_documents(entry: &Value) -> bool {
     matches!(entry["type"].as_str(), Some("json-schema" | "field-accuracy"))
 }
 
+#[slow(hostile)]
 #[test]
 fn what_was_not_reported_is_an_error_in_every_layout() {
     let is_code = |entry: &Value| entry["type"].as_str().and_then(built_in_kind) == Some(GraderKind::Code);
@@ -311,6 +325,7 @@ fn what_was_not_reported_is_an_error_in_every_layout() {
     }
 }
 
+#[slow(hostile)]
 #[test]
 fn what_cannot_be_read_is_never_a_pass() {
     for negate in [false, true] {

@@ -5,7 +5,7 @@ mod rebuilds;
 
 use std::fs;
 
-use evalsuite_needs::needs;
+use evalsuite_needs::{needs, slow};
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, read_json, suites};
 
@@ -294,6 +294,7 @@ fn under_nextest_all_processes_share_one_calibration() {
     assert_eq!(package.records().named("calibration.json").len(), 1);
 }
 
+#[slow(builds)]
 #[test]
 fn examples_and_calibrations_without_their_feature_are_compile_errors_that_name_it() {
     let package = Package::with_features("without_grader_tests", &[]);

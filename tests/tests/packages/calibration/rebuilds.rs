@@ -1,5 +1,6 @@
 //! A calibration that is added, changed or deleted, and the next build.
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, Package};
 
 use super::{CALIBRATION, package};
@@ -13,6 +14,7 @@ fn has_test(package: &Package, expected: bool, what: &str) {
     assert_eq!(build.tests(package, "test", "evals").contains(TEST), expected, "{what}");
 }
 
+#[slow(builds)]
 #[test]
 fn every_change_of_a_tracked_calibration_causes_a_rebuild() {
     let package = package("calibration_tracked");
@@ -41,6 +43,7 @@ fn every_change_of_a_tracked_calibration_causes_a_rebuild() {
     has_test(&package, false, "a deleted calibration is gone");
 }
 
+#[slow(builds)]
 #[test]
 fn a_calibration_added_to_an_untracked_suite_fails_its_check() {
     for (number, name) in ["calibration.yaml", "calibration.yml", "EVAL.calibration.yaml"].into_iter().enumerate() {
@@ -60,6 +63,7 @@ fn a_calibration_added_to_an_untracked_suite_fails_its_check() {
     }
 }
 
+#[slow(builds)]
 #[test]
 fn a_changed_or_deleted_calibration_of_an_untracked_suite_causes_a_rebuild() {
     let package = package("calibration_untracked_edit");

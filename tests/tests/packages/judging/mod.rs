@@ -5,6 +5,7 @@ pub(crate) mod chat_service;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_needs::slow;
 use evalsuite_tests::throwaway::{Call, MORE_FEATURES, Package, files_below, suites};
 
 use self::chat_service::{Service, completion};
@@ -90,6 +91,7 @@ fn files_with(directory: &Path, text: &str) -> Vec<PathBuf> {
     found
 }
 
+#[slow(builds)]
 #[test]
 fn without_a_judge_cases_are_skipped_before_their_agents_run() {
     let package = package("unjudged");
@@ -111,6 +113,7 @@ fn without_a_judge_cases_are_skipped_before_their_agents_run() {
     replay.says("recording_missing").says("EVALSUITE_MODE=record cargo test -p unjudged");
 }
 
+#[slow(builds)]
 #[test]
 fn replies_of_a_service_are_replayed_without_key_agent_or_network_until_the_prompt_changes() {
     let package = package("judged");
@@ -158,6 +161,7 @@ fn replies_of_a_service_are_replayed_without_key_agent_or_network_until_the_prom
     stale.says("recording_stale").says("EVALSUITE_MODE=record cargo test -p judged");
 }
 
+#[slow(builds)]
 #[test]
 fn a_failing_judge_service_is_an_error_and_never_a_pass() {
     let package = package("troubled");
@@ -195,6 +199,7 @@ fn a_failing_judge_service_is_an_error_and_never_a_pass() {
     }
 }
 
+#[slow(builds)]
 #[cfg(unix)]
 #[test]
 fn commands_judge_agents_in_rust() {
