@@ -22,10 +22,10 @@ use crate::platform::output::{say, stdout};
 
 /// Accept the results of a run as the baseline of its suites
 ///
-/// Writes one file per suite to `.evalsuite/baselines` of its package, to be committed. Its tests hold a case to the trials of all accepted
-/// runs since it last changed; `diff --baseline` compares scores with those of the run that was accepted last. A case that differs from
-/// its baseline by more than chance has changed, and only the trials of the run count from then on; so does a case of `--force`. Prints
-/// what changed and what was kept, and how often an agent that has not changed will fail. Exit status: 0 on success, also if results were
+/// Writes one file per suite to `.evalsuite/baselines` of its package; commit it. Tests compare a case with the trials of all accepted runs
+/// since the case last changed; `diff --baseline` compares scores with those of the run that was accepted last. A case that differs from its
+/// baseline by more than chance explains has changed: from then on, only the trials of this run count. `--force` does this for any case.
+/// Prints what changed and what was kept, and how often an unchanged agent would fail. Exit status: 0 on success, also if results were
 /// kept; 2 if the run does not exist, is still running or has no cases, or a file cannot be written.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("accept"))]
@@ -33,7 +33,7 @@ pub(crate) struct Accept {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// Replace all earlier results of this case by those of the run; may be repeated
+    /// Replace all earlier results of this case with those of the run; may be repeated
     #[arg(long = "force", value_name = "CASE")]
     pub(crate) forced: Vec<String>,
     /// Also write the answers of passed trials, for `diff --baseline --judge`; existing answers are updated without this flag

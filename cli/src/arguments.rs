@@ -89,12 +89,12 @@ pub(crate) struct ComparisonArguments {
     /// Largest acceptable loss of the mean score, such as `10%` or `0.1`: the comparison succeeds only if the loss is shown to be smaller
     #[arg(long, value_name = "M", value_parser = share)]
     pub(crate) margin: Option<f64>,
-    /// Maximum number of cases per suite that have a result in the earlier run and end in an error in this run, for errors to be ignored;
-    /// with more, the comparison is decided only if the verdict is the same whether the trials in error failed or passed
+    /// Ignore errors if at most N cases per suite have a result in the earlier run and end in an error in this run; with more, the
+    /// comparison is decided only if the verdict does not depend on the trials in error
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) allow_errors: usize,
-    /// What counts as one observation: `trial`, if the trials of a case within one run are independent; `case`, if they resemble each
-    /// other (a response cache, one seed per run). By default, trials do unless the results show that they resemble each other
+    /// What counts as one observation: `trial`, if the trials of a case within one run are independent; `case`, if they are correlated
+    /// (a response cache, one seed per run) [default: `trial`, unless the results show a correlation]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<UnitOfComparison>,
 }

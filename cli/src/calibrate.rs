@@ -18,9 +18,8 @@ use crate::platform::output::{Progress, print, say};
 ///
 /// Asks the judge of the environment (EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or EVALSUITE_JUDGE_TARGET) to rate each
 /// sample. Prints how well it agrees with people: agreement, Cohen's kappa, correlations, errors, and the largest differences.
-/// A judge in Rust is measured by the test `judge_calibration` of its suite. Requires the feature `judge`. Exit status: 0 on success, 1 if the judge misses
-/// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
-/// invalid.
+/// The test `judge_calibration` of a suite measures a judge in Rust. Requires the feature `judge`. Exit status: 0 on success, 1 if the judge
+/// misses the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is invalid.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("calibrate"))]
 pub(crate) struct Calibrate {

@@ -29,16 +29,16 @@ use crate::platform::output::{print_json, say, stdout};
 /// Compares the cases that have the same input, graders and threshold in both runs. Prints for each suite and target the pass rates, the
 /// mean difference of the scores with its 95% interval, the p-value of a permutation test, the noise (the range of differences that chance
 /// causes in 95 of 100 comparisons), and the cases that changed. If several suites and targets are compared, the p-value of each has to be
-/// smaller; the p-values of slices are corrected for their number (Holm). Exit status: 0 without a regression, 1 with a regression, 2 if a run does not exist or cannot be
-/// compared, 4 if fewer than six cases can be compared, more than a tenth of them have no result, or the verdict depends on trials
-/// that ended in an error.
+/// smaller; the p-values of slices are corrected for their number (Holm). Exit status: 0 without a regression, 1 with a regression, 2 if a
+/// run does not exist or cannot be compared, 4 if fewer than six cases can be compared, more than a tenth of them have no result, or the
+/// verdict depends on trials that ended in an error.
 ///
 /// With --judge, a judge compares the two recorded answers of each case. It is asked twice, with the answers in both orders. An answer
 /// wins if it is better both times; otherwise the case is a tie. A win rate significantly below one half is a regression. If the order
-/// changes the judgement in half of the cases, or if more than a tenth of the cases have no judgement, the judge decides nothing. The
+/// changes the judgement in half of the cases, or if more than a tenth of the cases have no judgement, the comparison is undecided. The
 /// judge is the command NAME of targets.yaml; without NAME, the judge of the EVALSUITE_JUDGE_* variables, else the command that all judge
-/// graders of RUN asked. With --baseline, the answers written by `accept --answers` are compared with those of the run. The cost of the judge is
-/// printed, and is not limited by a budget. --judge requires the feature `judge`.
+/// graders of RUN asked. With --baseline, the answers written by `accept --answers` are compared with those of the run. The cost of the
+/// judge is printed, and not limited by a budget. --judge requires the feature `judge`.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("diff"))]
 pub(crate) struct Diff {

@@ -22,9 +22,9 @@ use crate::report;
 
 /// Run the pending after_all hooks of a run, and summarize it
 ///
-/// Also removes the base workspaces of the run. The last test of a suite does this if it can tell that it is the last one. It cannot after
-/// a nextest run of some of the tests, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed
-/// or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not started.
+/// Also removes the base workspaces of the run. Usually, the last test of a suite does this. The last test is not known in a filtered
+/// nextest run, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed or a case has no record,
+/// 2 if tests are still running or the run does not exist, 4 if tests were not started.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("finish"))]
 pub(crate) struct Finish {

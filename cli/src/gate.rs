@@ -25,9 +25,10 @@ use crate::platform::output::print;
 /// Checks the `gates` in the files of the run's suites, and those of `--require`.
 ///
 /// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower bound of its 95%
-/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`, `lift` (the lower bound of what a skill adds to it), `lift(score)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
-/// status: 0 if all gates are met, 1 if one is missed or the run has a regression, 2 if a run does not exist or a gate is invalid, 4 if a
-/// gate cannot be decided: no cases, missing or torn results, or too few cases to compare.
+/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`, `lift` (the lower bound of what a skill adds to the pass rate),
+/// `lift(score)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit status: 0 if all gates are met, 1 if one is missed or the
+/// run has a regression, 2 if a run does not exist or a gate is invalid, 4 if a gate cannot be decided: no cases, missing or damaged
+/// results, or too few cases to compare.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("gate"))]
 pub(crate) struct Gate {

@@ -19,7 +19,7 @@ use crate::platform::output::print;
 /// Find uninformative cases and graders and unreliable judges
 ///
 /// Looks at the newest runs. Prints for each suite and target: the number of mature cases (nearly all trials pass), whether the suite is
-/// saturated, cases that are ready for a regression suite, broken cases, and cases that are flaky on one commit; graders that decided no
+/// saturated, cases that are ready for a regression suite, broken cases, and cases that are flaky on one commit; graders that decided in no
 /// trial; and judges whose model, replies to equal prompts, or agreement with people has changed. Exit status: 0 on success, 2 if there
 /// are no such runs.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::print;
 
-/// Show what a skill does
+/// Show what a skill adds
 ///
 /// Compares the cases of target `with_skill` with the same cases of target `without_skill` or `old_skill` in one run. Prints for each suite
 /// the mean difference of pass rates and scores with its 95% interval and the p-value of a permutation test, as `diff` does; tokens, cost

@@ -19,7 +19,7 @@ use crate::platform::output::{self, say, stdout};
 
 /// Show the results of a run, or write them in other formats
 ///
-/// Works for finished, running and merged runs, and does not need the sources of the suites. Missing and torn records are listed on
+/// Works for finished, running and merged runs, and does not need the sources of the suites. Missing and damaged records are listed on
 /// standard error, and in HTML and Markdown. Exit status: 0 on success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("report"))]

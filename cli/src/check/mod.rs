@@ -23,7 +23,7 @@ use crate::platform::output::{say, stdout};
 /// Check suites without compiling them
 ///
 /// Reports the problems that the compiler would report, in all files; a problem with several places is printed once. In a package, the
-/// arguments of `include_eval_suite!` and `evalsuite_build::generate` are read from its sources; calls with other arguments than literals
+/// arguments of `include_eval_suite!` and `evalsuite_build::generate` are read from its sources; calls whose arguments are not literals
 /// are listed. Exit status: 0 if there are no problems, 1 if there are, 2 if a path does not exist, no suite was found or a file cannot be
 /// written.
 #[derive(Debug, Args)]

@@ -22,8 +22,8 @@ use crate::platform::cli_error::{Exit, Result};
 /// Run the language server for editors
 ///
 /// Uses the Language Server Protocol on standard input and output: diagnostics while you type, completion, documentation, definitions,
-/// fixes, code lenses, and renaming of cases. Requires the feature `lsp`. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is
-/// not valid.
+/// fixes, code lenses, and renaming of cases. Requires the feature `lsp`. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2
+/// if the input ends or is not valid.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("lsp"))]
 pub(crate) struct Lsp {

@@ -21,9 +21,9 @@ use crate::platform::cli_error::{CliError, Exit, Result};
 
 /// Pass on the messages between an agent and an MCP server, and record them
 ///
-/// A run of a target with `mcp` starts this command in place of each server. By hand, write it before the command of a server in the
-/// configuration of an agent. In a trial, the session is that of the trial; without a session, messages are passed on and not recorded.
-/// Exit status: 0 or another one, as the server ends; 2 if it cannot be started.
+/// A run of a target with `mcp` starts this command in place of each server. In an agent's own configuration, write it before the command of
+/// the server. In a trial, the session is that of the trial; without a session, messages are passed on and not recorded. Exit status: 0 or
+/// another one, as the server ends; 2 if it cannot be started.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("mcp-proxy"))]
 pub(crate) struct McpProxy {
@@ -33,7 +33,7 @@ pub(crate) struct McpProxy {
     /// Name of the server in the trace
     #[arg(long, value_name = "NAME", default_value = "server", value_parser = server_name)]
     server: String,
-    /// Print the version of sessions that this command takes
+    /// Print the version of sessions that this command accepts
     #[arg(long)]
     protocol: bool,
     /// The command of the server

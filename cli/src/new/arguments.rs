@@ -52,7 +52,7 @@ pub(crate) struct NewSuite {
     pub(crate) editor: bool,
     /// Do not add `debug = false` for dependencies to the dev profile in Cargo.toml of the workspace
     ///
-    /// Without debug information of dependencies, test programs are a third of the size, and builds take less time. An existing setting of
+    /// Without debug info of dependencies, test programs are a third of the size, and builds are faster. An existing setting of
     /// `debug` is never changed.
     #[arg(long)]
     pub(crate) keep_debug_info: bool,

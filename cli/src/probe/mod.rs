@@ -29,7 +29,7 @@ use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_ch
 ///
 /// Builds the tests and grades made-up results with the graders of each case: an empty answer, the prompt, a refusal, a list of all expected
 /// texts, a call of every tool, the reference, and the reference with one thing broken. Prints the findings with the floor and the ceiling of
-/// each suite: only a pass rate between the two says something about the agent. Stores the results in `.evalsuite/probe` of the package;
+/// each suite: only a pass rate between the two is informative. Stores the results in `.evalsuite/probe` of the package;
 /// cases that have not changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 without
 /// findings, 1 with findings, 2 if the tests cannot be built or a suite cannot be probed.
 #[derive(Debug, Clone, Default, Args)]

@@ -9,13 +9,13 @@ pub(crate) mod model_calls;
 ///
 /// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
 /// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
-/// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
-/// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
-/// cannot be decided.
+/// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and
+/// all gates are met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a
+/// gate cannot be decided.
 ///
-/// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, its trials are compared
-/// with those of the baseline one by one, and the run ends as soon as it is decided. Exit status: 0 if the run is within the margin, 1 if it
-/// is worse than the baseline, 4 if neither is shown by the last trial. With EVALSUITE_RUN_ID, an interrupted run continues.
+/// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, the trials are
+/// compared with those of the baseline, and the run ends as soon as the comparison is decided. Exit status: 0 if the run is within the
+/// margin, 1 if it is worse than the baseline, 4 if the last trial decides neither. With EVALSUITE_RUN_ID, an interrupted run continues.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = crate::arguments::examples("run"))]
 pub(crate) struct Run {
@@ -51,7 +51,7 @@ pub(crate) struct Run {
     /// OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the variables of `record` in the macro. Trials run one at a time. Requires the feature `record`
     #[arg(long, conflicts_with_all = ["replay", "until_decided"])]
     pub(crate) record: bool,
-    /// Answer the calls of models from the recording, without network and keys. A call that is not in it ends its trial in an error that
+    /// Answer the calls of models from the recording, without network and keys. A call that is not in it makes its trial an error that
     /// shows the difference. Requires the feature `record`
     #[arg(long, conflicts_with_all = ["changed", "until_decided"])]
     pub(crate) replay: bool,
@@ -70,8 +70,8 @@ pub(crate) struct Run {
     /// With --until-decided: metadata key of dependent cases: cases with the same value are not treated as independent
     #[arg(long, value_name = "KEY", requires = "until_decided")]
     pub(crate) cluster_by: Option<String>,
-    /// With --until-decided: fixed number of trials of each case, for a budget; looks then follow O'Brien and Fleming [default: at most
-    /// twice the trials in the files]
+    /// With --until-decided: fixed number of trials of each case, for a budget (boundaries of O'Brien and Fleming) [default: at most twice
+    /// the trials in the files]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), requires = "until_decided")]
     pub(crate) trials: Option<u32>,
     /// Output format; with `json`, the output of the tests goes to standard error

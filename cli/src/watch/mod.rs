@@ -33,10 +33,9 @@ use crate::run::cargo_commands::evalsuite_feature;
 /// On every save, check the suites and run the affected cases
 ///
 /// Builds the tests once, with the feature `reload` of evalsuite, and waits. On every save, checks the suites and runs the affected cases in
-/// the existing test programs. Only changes of Rust sources are built. Its
-/// runs are stored apart, in target/evalsuite/watch. Nothing runs before the first save. Keys on a
-/// terminal: `a` runs all cases, `f` runs failed cases again, the arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q`
-/// quits. Requires the feature `watch`. Exit status: 0 when it is ended, 2 if it cannot start.
+/// the existing test programs. Only changes of Rust sources and manifests cause a build. Runs are stored in target/evalsuite/watch. Nothing
+/// runs before the first save. Keys on a terminal: `a` runs all cases, `f` runs failed cases again, the arrows select a case, `o` opens it
+/// in $VISUAL or $EDITOR, `/` filters, `q` quits. Requires the feature `watch`. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = crate::arguments::examples("watch"))]
 pub(crate) struct Watch {
