@@ -2,7 +2,8 @@
 //!
 //! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
 //! unique. The loader produces them from files while a crate compiles; each case is compiled into the binary as a JSON
-//! string, which the same types decode when it runs. They do not depend on the file system or YAML.
+//! string, which the same types decode when it runs. They do not depend on the file system or YAML. Only `discovery`, which finds the files
+//! of a suite, asks the file system; it does not know the contents of files.
 //!
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
 //! stable API.
@@ -29,6 +30,7 @@ mod defaults;
 pub mod diagnostics;
 #[doc(hidden)]
 pub mod digest;
+pub mod discovery;
 #[doc(hidden)]
 pub mod embedded;
 mod examples;

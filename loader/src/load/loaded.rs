@@ -53,7 +53,7 @@ pub struct LoadedSuite {
     pub suite: Suite,
     /// Name of the generated module: the last component of the entry path, made an identifier.
     pub module: String,
-    /// Where cases come from, in the form that [`evalsuite_discovery::list`] takes: kind and path.
+    /// Where cases come from, in the form that [`evalsuite_schema::discovery::list`] takes: kind and path.
     pub sources: Vec<(String, String)>,
     /// The cases, in order.
     pub cases: Vec<LoadedCase>,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::Lines;
 
-use crate::spelling::normalize;
+use super::spelling::normalize;
 
 const MANIFEST: &str = "Cargo.toml";
 

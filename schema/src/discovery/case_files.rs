@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::directories::{self, CASE_FILES};
-use crate::glob;
-use crate::listing::{Listing, MAX_DEPTH, ProblemKind, Search, Tree, TreeEntry, join};
-use crate::suite_files::SuiteFile;
+use super::directories::{self, CASE_FILES};
+use super::glob;
+use super::listing::{Listing, MAX_DEPTH, ProblemKind, Search, Tree, TreeEntry, join};
+use super::suite_files::SuiteFile;
 
 /// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
 /// for tasks, the package root for case directories and patterns.
@@ -95,7 +95,7 @@ const KNOWN: &[&str] = &[
     "tsconfig.json",
 ];
 
-/// Lists the data files below `directory`, a source of cases of this kind as [`list`](crate::list) has them, of which `tree` was read.
+/// Lists the data files below `directory`, a source of cases of this kind as [`list`](super::list) has them, of which `tree` was read.
 /// Names that start with `.` or `_` are left out, as are templates, links, directories without a case file, and other suites. Patterns
 /// have none.
 pub fn data_files(directory: &Path, tree: &Tree, kind: &str) -> DataFiles {

@@ -3,9 +3,9 @@
 use std::fs::{self, FileType};
 use std::path::Path;
 
-use crate::listing::{ENTRIES_PER_THREAD, Listing, ProblemKind, Search, in_parts, join, processors};
-use crate::spelling::has_name_of_disk;
-use crate::suite_files::{SKILL_FILE, is_skill, suite_files};
+use super::listing::{ENTRIES_PER_THREAD, Listing, ProblemKind, Search, in_parts, join, processors};
+use super::spelling::has_name_of_disk;
+use super::suite_files::{SKILL_FILE, is_skill, suite_files};
 
 /// Names of the file that is the case of its directory.
 pub const CASE_FILES: [&str; 2] = ["case.yaml", "case.yml"];

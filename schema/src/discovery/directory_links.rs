@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::listing::Tree;
+use super::listing::Tree;
 
 /// A link that cargo should not follow.
 #[derive(Debug, Clone, PartialEq, Eq)]

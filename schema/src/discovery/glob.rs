@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::listing::{MAX_VISITED, ProblemKind, Search, join};
-use crate::pattern::Pattern;
+use super::listing::{MAX_VISITED, ProblemKind, Search, join};
+use super::pattern::Pattern;
 
 /// Whether a path is a pattern: it holds `*`, `?` or `{`.
 pub fn is_glob(path: &str) -> bool {

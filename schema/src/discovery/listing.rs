@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 1_000;
 /// Entries of directories that a pattern visits, at most.
 pub const MAX_VISITED: usize = 100_000;
 
-/// What [`crate::list`] found.
+/// What [`super::list`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Files that define cases, relative to the suite root with `/` separators, in the order of the bytes of their paths,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::spelling::has_names_of_disk;
+use super::spelling::has_names_of_disk;
 
 /// A file that makes its directory a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

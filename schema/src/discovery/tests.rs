@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_discovery::{Listing, ProblemKind, Tree, data_files, list};
 use tempfile::TempDir;
+
+use super::{Listing, ProblemKind, Tree, data_files, list};
 
 fn tree(files: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
