@@ -26,7 +26,6 @@ pub mod chat;
 mod command;
 #[doc(hidden)]
 pub mod decimal;
-mod defaults;
 pub mod diagnostics;
 #[doc(hidden)]
 pub mod digest;
@@ -48,7 +47,6 @@ mod mcp;
 pub mod media_type;
 mod message;
 mod milliseconds;
-mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
@@ -70,9 +68,7 @@ pub use case::{
     Aggregation, Case, Conversation, EmptyProbe, Input, OnDependencyFailure, OnTurnFailure, ProbeSettings,
     ReferenceSolution, ReferenceSource, Task, Turn,
 };
-pub use command::{Argument, Command};
-#[doc(hidden)]
-pub use defaults::is_default;
+pub use command::{Argument, Command, PathRef};
 pub use diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{
@@ -83,6 +79,8 @@ pub use grader::{Grader, GraderConfig, GraderKind};
 pub use hooks::{Hook, Hooks, Reset};
 #[doc(hidden)]
 pub use hooks::{WrittenHook, WrittenHooks};
+#[doc(hidden)]
+pub use json::is_default;
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
 pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
@@ -90,7 +88,6 @@ pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
-pub use path_ref::PathRef;
 #[doc(hidden)]
 pub use sealing::NetworkPorts;
 pub use sealing::{Network, SealMode, Sealing};

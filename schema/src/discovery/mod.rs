@@ -5,9 +5,7 @@
 
 mod cargo_workspace;
 mod case_files;
-mod directories;
 mod directory_links;
-mod glob;
 mod listing;
 mod pattern;
 mod spelling;
@@ -16,14 +14,12 @@ mod suite_files;
 mod tests;
 
 pub use cargo_workspace::{workspace_around, workspace_root};
-pub use case_files::{DataFiles, data_files, list};
-pub use directories::{CASE_FILES, is_case_file, skills_below};
+pub use case_files::{CASE_FILES, DataFiles, data_files, is_case_file, list, skills_below};
 pub use directory_links::{DirectoryLink, directory_links};
-pub use glob::is_glob;
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind, Tree};
 #[doc(hidden)]
 pub use listing::{in_parts, processors};
-pub use pattern::Pattern;
+pub use pattern::{Pattern, is_glob};
 #[doc(hidden)]
 pub use spelling::normalize;
 pub use spelling::{has_name_of_disk, has_names_of_disk, with_slashes};

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{Listing, ProblemKind, Tree, data_files, list};
 
-fn tree(files: &[&str]) -> TempDir {
+pub(super) fn tree(files: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
     for file in files {
         let path = root.path().join(file);
