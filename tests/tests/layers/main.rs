@@ -122,7 +122,6 @@ const LOADER: &[&str] = &[
 const CODEGEN: &[&str] = &[
     "cargo_environment",
     "suite_location",
-    "allowed_warnings",
     "rust_literals",
     "short_hash",
     "replaced_file",
