@@ -17,7 +17,7 @@ mod harbor;
 mod promptfoo;
 mod tasks;
 #[cfg(test)]
-mod test_files;
+mod tests;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;

@@ -90,15 +90,8 @@ const SCHEMA: &[&str] = &[
 const DIAGNOSTICS: &[&str] = &["terminal", "suggest", "location", "code", "diagnostic", "workflow_command", "render"];
 
 /// What listings share, then the kinds of sources, then what they make.
-const DISCOVERY: &[&str] = &[
-    "spelling",
-    "cargo_workspace",
-    "suite_files",
-    "listing",
-    "pattern",
-    "case_files",
-    "directory_links",
-];
+const DISCOVERY: &[&str] =
+    &["spelling", "cargo_workspace", "suite_files", "listing", "pattern", "case_files", "directory_links"];
 
 const LOADER: &[&str] = &[
     "names",

@@ -1,8 +1,6 @@
 //! An Agent Skill: `SKILL.md`, with its cases in `evals/evals.json`.
 
 mod arms;
-#[cfg(test)]
-mod arms_tests;
 mod evals_file;
 mod skill_file;
 #[cfg(test)]

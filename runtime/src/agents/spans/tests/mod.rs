@@ -1,5 +1,8 @@
 //! Spans of agents become transcripts.
 
+mod library_spans;
+mod schedules;
+
 use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Message, Role, ToolCall};

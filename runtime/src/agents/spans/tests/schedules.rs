@@ -19,7 +19,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::agents::spans::{Trace, capture_layer};
 use crate::platform::isolated_call::Cancel;
 
-const TEST: &str = "agents::spans::schedules::no_schedule_panics_or_loses_or_mixes_up_spans";
+const TEST: &str = "agents::spans::tests::schedules::no_schedule_panics_or_loses_or_mixes_up_spans";
 const SEED: &str = "TEST_SPAN_SCHEDULE";
 const TRIALS: u64 = 20;
 const AT_A_TIME: u64 = 4;

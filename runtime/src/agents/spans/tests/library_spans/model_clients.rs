@@ -4,7 +4,9 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::json::json;
 use tracing::{Level, Span, event, info_span};
 
-use crate::agents::spans::library_spans::{ANSWER, ASKED, CALL, asked_again, assert_complete, made, seen, tokens};
+use crate::agents::spans::tests::library_spans::{
+    ANSWER, ASKED, CALL, asked_again, assert_complete, made, seen, tokens,
+};
 
 #[test]
 fn openllmetry_with_numbers_in_names() {

@@ -3,7 +3,7 @@
 use evalsuite_schema::{OLD_SKILL, WITH_SKILL, WITHOUT_SKILL};
 use tempfile::TempDir;
 
-use super::tests::{SKILL, lines};
+use super::{SKILL, lines};
 use crate::{Loaded, Request, load};
 
 const EVAL: &str = r#"{"id": 1, "prompt": "Hi", "expectations": ["Polite"]}"#;

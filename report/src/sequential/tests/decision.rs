@@ -3,8 +3,8 @@
 use evalsuite_records::record::{CaseRecord, DecisionRecord, Status, TrialSummary};
 use evalsuite_records::run_directory::CaseDirectoryName;
 
-use super::{ChosenCase, DecisionOptions, DecisionVerdict, RunDecision, plan_decision, usual_trials};
 use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::sequential::{ChosenCase, DecisionOptions, DecisionVerdict, RunDecision, plan_decision, usual_trials};
 
 /// A run in which each case has these trials: `P`, `F` or `E`.
 fn run(id: &str, trials: &[&str]) -> RunData {

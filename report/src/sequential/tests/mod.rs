@@ -1,5 +1,7 @@
 //! How often a run that did not change is decided falsely, at the worst moment to stop; and how many trials it takes.
 
+mod decision;
+
 use fastrand::Rng;
 
 use super::looks::{Design, Looks, Observation, Verdict, batches};

@@ -1,5 +1,7 @@
 //! Skills with their evals, and the problems reported in them.
 
+mod arms;
+
 use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::json::{Value, from_str};
@@ -10,7 +12,7 @@ use tempfile::TempDir;
 use crate::source::Position;
 use crate::{Loaded, Request, load};
 
-pub(super) const SKILL: &str = "---\nname: pdf-forms\ndescription: Fills in PDF forms.\nlicense: MIT\n---\n\n# Forms\n";
+const SKILL: &str = "---\nname: pdf-forms\ndescription: Fills in PDF forms.\nlicense: MIT\n---\n\n# Forms\n";
 
 /// Loads the entry of a package with a skill.
 fn loaded_from(entry: &str, skill: &str, evals: &str) -> (TempDir, Loaded) {
@@ -31,7 +33,7 @@ fn loaded_from(entry: &str, skill: &str, evals: &str) -> (TempDir, Loaded) {
 }
 
 /// Lines `FILE:LINE:COLUMN CODE MESSAGE, HELP` of all problems.
-pub(super) fn lines(loaded: &Loaded) -> Vec<String> {
+fn lines(loaded: &Loaded) -> Vec<String> {
     let line = |problem: &Diagnostic| {
         let place = problem.place.as_ref().expect("problems of files have a place");
         let start = place.start().unwrap_or(Position::START);

@@ -3,7 +3,7 @@
 use evalsuite_schema::json::json;
 use tracing::{Level, event, info_span};
 
-use crate::agents::spans::library_spans::{CALL, made, seen};
+use crate::agents::spans::tests::library_spans::{CALL, made, seen};
 use crate::model::messages::content_text;
 
 /// The Python package `mcp` names the tool in the name of its span only; other clients follow the conventions.

@@ -4,7 +4,7 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::json::json;
 use tracing::{Level, event, info_span};
 
-use crate::agents::spans::library_spans::{
+use crate::agents::spans::tests::library_spans::{
     ANSWER, ASKED, CALL, asked_again, assert_called, assert_complete, made, seen, serde, tokens,
 };
 
