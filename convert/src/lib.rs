@@ -9,7 +9,6 @@ mod report;
 mod source;
 mod yaml_writer;
 
-mod case_ids;
 mod new_suite;
 mod suite_draft;
 

@@ -202,19 +202,8 @@ const CLI: &[&str] = &[
 ];
 
 /// What every conversion reads and writes, then the formats.
-const CONVERT: &[&str] = &[
-    "report",
-    "error",
-    "source",
-    "output",
-    "case_ids",
-    "yaml_writer",
-    "suite_draft",
-    "tasks",
-    "new_suite",
-    "harbor",
-    "promptfoo",
-];
+const CONVERT: &[&str] =
+    &["report", "error", "source", "output", "yaml_writer", "suite_draft", "tasks", "new_suite", "harbor", "promptfoo"];
 
 /// From values to cases.
 const PROMPTFOO: &[&str] = &[
@@ -262,7 +251,6 @@ const RUN: &[&str] = &[
     "settings",
     "case_report",
     "selection",
-    "trial_result",
     "hooks",
     "session",
     "calibration",
