@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use evalsuite_convert::{CasePlacement, Conversion, Outcome, SOURCE_KINDS, Source, SourceEntry, SourceKind};
-use evalsuite_discovery::{SuiteFile, is_case_file};
 use evalsuite_loader::load;
 use evalsuite_schema::diagnostics::{Code, Diagnostic, Severity, render, suggest};
+use evalsuite_schema::discovery::{SuiteFile, is_case_file};
 use schemars::JsonSchema;
 use serde::Serialize;
 

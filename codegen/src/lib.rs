@@ -10,8 +10,6 @@ pub mod cargo_environment;
 
 mod suite_location;
 
-mod allowed_warnings;
-
 mod rust_literals;
 
 mod short_hash;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalsuite_discovery::skills_below;
 use evalsuite_loader::names;
+use evalsuite_schema::discovery::skills_below;
 use syn::LitStr;
 
 use crate::binding::{Binding, Problem};

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_discovery::{in_parts, processors};
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles, Test};
 use evalsuite_schema::digest::{CaseDigests, hexadecimal};
+use evalsuite_schema::discovery::{in_parts, processors};
 use evalsuite_schema::json::ToJson;
 use evalsuite_schema::json::writer::{Spacing, written};
 use evalsuite_schema::sorting::{set, sort_by};

@@ -9,7 +9,6 @@ mod report;
 mod source;
 mod yaml_writer;
 
-mod case_ids;
 mod new_suite;
 mod suite_draft;
 
@@ -17,7 +16,7 @@ mod harbor;
 mod promptfoo;
 mod tasks;
 #[cfg(test)]
-mod test_files;
+mod tests;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;

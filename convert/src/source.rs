@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_discovery::{MAX_DEPTH, Pattern, is_glob};
 use evalsuite_loader::document::{self, Document};
+use evalsuite_schema::discovery::{MAX_DEPTH, Pattern, is_glob};
 
 use crate::error::{ConvertError, Kind, OutsideReferences, SourceProblem};
 use crate::report::Place;

@@ -51,7 +51,7 @@ pub mod registered_graders;
 mod tests;
 
 pub use calibration::{LoadedCalibration, load_calibration};
-pub use evalsuite_discovery::workspace_root;
+pub use evalsuite_schema::discovery::workspace_root;
 pub use load::{
     CasePlace, GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Session, SuiteFiles, Test, load, load_part,
     suite_digest,

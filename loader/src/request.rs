@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::{processors, workspace_root};
+use evalsuite_schema::discovery::{processors, workspace_root};
 
 use crate::source::Texts;
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::SuiteFile;
 use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::discovery::SuiteFile;
 use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{

@@ -2,7 +2,8 @@
 //!
 //! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
 //! unique. The loader produces them from files while a crate compiles; each case is compiled into the binary as a JSON
-//! string, which the same types decode when it runs. They do not depend on the file system or YAML.
+//! string, which the same types decode when it runs. They do not depend on the file system or YAML. Only `discovery`, which finds the files
+//! of a suite, asks the file system; it does not know the contents of files.
 //!
 //! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
 //! stable API.
@@ -25,10 +26,10 @@ pub mod chat;
 mod command;
 #[doc(hidden)]
 pub mod decimal;
-mod defaults;
 pub mod diagnostics;
 #[doc(hidden)]
 pub mod digest;
+pub mod discovery;
 #[doc(hidden)]
 pub mod embedded;
 mod examples;
@@ -46,7 +47,6 @@ mod mcp;
 pub mod media_type;
 mod message;
 mod milliseconds;
-mod path_ref;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
@@ -68,9 +68,7 @@ pub use case::{
     Aggregation, Case, Conversation, EmptyProbe, Input, OnDependencyFailure, OnTurnFailure, ProbeSettings,
     ReferenceSolution, ReferenceSource, Task, Turn,
 };
-pub use command::{Argument, Command};
-#[doc(hidden)]
-pub use defaults::is_default;
+pub use command::{Argument, Command, PathRef};
 pub use diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{
@@ -81,6 +79,8 @@ pub use grader::{Grader, GraderConfig, GraderKind};
 pub use hooks::{Hook, Hooks, Reset};
 #[doc(hidden)]
 pub use hooks::{WrittenHook, WrittenHooks};
+#[doc(hidden)]
+pub use json::is_default;
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
 pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
@@ -88,7 +88,6 @@ pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 #[doc(hidden)]
 pub use milliseconds::duration;
 pub use milliseconds::milliseconds;
-pub use path_ref::PathRef;
 #[doc(hidden)]
 pub use sealing::NetworkPorts;
 pub use sealing::{Network, SealMode, Sealing};

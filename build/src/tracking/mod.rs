@@ -2,7 +2,7 @@
 //!
 //! Links below a tracked directory: cargo follows them when it looks for changes.
 //!
-//! evalsuite-discovery has the same rules in `directory_links`, for the loader. A test compares them.
+//! `evalsuite_schema::discovery` has the same rules in `directory_links`, for the loader. A test compares them.
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 #[cfg(unix)]
-use evalsuite_discovery::{Tree, directory_links};
+use evalsuite_schema::discovery::{Tree, directory_links};
 
 use super::track;
 use crate::tests::fixture::Fixture;

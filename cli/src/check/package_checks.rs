@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_loader::{LoadedSuite, Request, workspace_root};
 use evalsuite_records::run_data::{RunData, SuiteData, TrialFiles};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, counted};
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::grader::{GraderConfig, TrajectoryMode};
 use evalsuite_schema::{Grader, Location, Value};
 

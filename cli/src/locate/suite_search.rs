@@ -7,9 +7,9 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_discovery::{CASE_FILES, SuiteFile, is_skill, skill_directory};
 use evalsuite_loader::{Request, workspace_root};
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
+use evalsuite_schema::discovery::{CASE_FILES, SuiteFile, is_skill, skill_directory};
 
 use crate::platform::cli_error::{CliError, Result};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, thread};
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_loader::CasePlace;
+use evalsuite_schema::discovery::with_slashes;
 use serde::{Deserialize, Serialize};
 
 use super::workspace::OpenSuite;

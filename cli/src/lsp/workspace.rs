@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
-use evalsuite_discovery::{SKILL_EVALS, SuiteFile, is_case_file, skill_directory};
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, load_targets};
 use evalsuite_schema::Case;
 use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
+use evalsuite_schema::discovery::{SKILL_EVALS, SuiteFile, is_case_file, skill_directory};
 
 use crate::check;
 use crate::locate::includes::{self, Include};

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use evalsuite_discovery::{SKILL_EVALS, suite_files};
+use evalsuite_schema::discovery::{SKILL_EVALS, suite_files};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;

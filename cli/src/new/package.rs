@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_discovery::{is_skill, suite_files, with_slashes};
 use evalsuite_records::file_replacement::replace_user_text;
+use evalsuite_schema::discovery::{is_skill, suite_files, with_slashes};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::arguments::Question;

@@ -7,8 +7,8 @@ use std::process;
 use std::time::SystemTime;
 
 use clap::ValueEnum;
-use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_loader::workspace_root;
+use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE};
 use proc_macro2::TokenStream;
 use syn::Item;
 

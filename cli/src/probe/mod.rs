@@ -12,10 +12,10 @@ use std::{env, fs, thread};
 
 use clap::Args;
 use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
-use evalsuite_discovery::workspace_around;
 use evalsuite_loader::source::{Files, Span, plain_text};
 use evalsuite_records::record::{ProbeRecord, Share, SuiteId};
 use evalsuite_schema::diagnostics::{Diagnostic, Position, counted, render};
+use evalsuite_schema::discovery::workspace_around;
 use serde::Serialize;
 
 use crate::arguments::{Build, OutputFormat};

@@ -260,7 +260,7 @@ fn is_own(case: &LoadedCase, suite_directory: &Path, file: &Path) -> bool {
         return false;
     }
     let source = suite_directory.join(&case.source);
-    let is_directory = evalsuite_discovery::is_case_file(&source);
+    let is_directory = evalsuite_schema::discovery::is_case_file(&source);
     match source.parent() {
         Some(directory) if is_directory => file.starts_with(directory),
         _ => file == source && source.extension().is_some_and(|ending| ending == "json"),

@@ -7,12 +7,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::diagnostics::{Code, Diagnostic, Severity, render};
+use evalsuite_schema::diagnostics::{Code, Diagnostic, Severity, render, suggest};
 use evalsuite_schema::grader::BUILT_IN;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitStr};
-
-use crate::allowed_warnings;
 
 pub use self::arguments::Binding;
 
@@ -98,7 +96,7 @@ impl Binding {
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = registration_problems(&self.graders);
         for name in &self.allow {
-            let problem = allowed_warnings::problem(&name.value());
+            let problem = problem_of_allowed(&name.value());
             problems.extend(problem.map(|problem| Problem::argument(name.span(), problem)));
         }
         for items in [&self.agents, &self.judges, &self.users] {
@@ -265,4 +263,23 @@ pub(crate) fn limited(problems: Vec<Problem>, entry: &LitStr) -> Vec<Problem> {
     }
     errors.append(&mut warnings);
     errors
+}
+
+/// Accepts cases with a docker workspace, which are skipped when they run.
+pub(crate) const UNSUPPORTED_DOCKER: &str = "unsupported-docker";
+
+/// Why `name` cannot be allowed; `None` if it can.
+pub(crate) fn problem_of_allowed(name: &str) -> Option<String> {
+    if name == UNSUPPORTED_DOCKER {
+        return None;
+    }
+    match Code::from_name(name).map(Code::severity) {
+        Some(Severity::Warning) => None,
+        Some(Severity::Error) => Some(format!("`{name}` is an error: only warnings can be allowed")),
+        None => {
+            let warnings = Code::ALL.iter().filter(|code| code.severity() == Severity::Warning).map(|code| code.name());
+            let known: Vec<&str> = warnings.chain([UNSUPPORTED_DOCKER]).collect();
+            Some(format!("unknown diagnostic `{name}`; {}", suggest::did_you_mean_or_known(name, &known)))
+        }
+    }
 }

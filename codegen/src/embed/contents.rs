@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_schema::PathRef;
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::{set, sort_by};

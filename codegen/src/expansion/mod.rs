@@ -19,11 +19,11 @@ use quote::quote;
 use reports::Reports;
 use taken_suite::{Purpose, TakenSuite};
 
+use crate::binding;
 use crate::binding::{Binding, Problem};
 use crate::embed::Embedded;
 use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
-use crate::{allowed_warnings, binding};
 
 pub use crate::cache::CacheLocation;
 pub use reports::compiler_message;
@@ -118,7 +118,7 @@ pub fn suite_request(binding: &Binding, context: &Context) -> Request {
     let mut request = context.request.clone();
     request.targets = binding::values(&binding.targets);
     request.fixtures = binding.fixtures;
-    request.allow_docker |= binding.allows(allowed_warnings::DOCKER);
+    request.allow_docker |= binding.allows(binding::UNSUPPORTED_DOCKER);
     request
 }
 
@@ -139,7 +139,7 @@ fn origin(of_binding: &Binding, context: &Context) -> TokenStream {
         [&of_binding.targets, &of_binding.allow, &of_binding.require_env, &of_binding.require_commands]
             .map(|literals| binding::values(literals));
     let fixtures = of_binding.fixtures;
-    let allow_docker = of_binding.allows(allowed_warnings::DOCKER);
+    let allow_docker = of_binding.allows(binding::UNSUPPORTED_DOCKER);
     let deny_warnings = context.deny_warnings || of_binding.deny_warnings;
     let has_tests = of_binding.has_tests();
     quote! {

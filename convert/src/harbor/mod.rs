@@ -15,13 +15,11 @@ use self::dockerfile::Dockerfile;
 use self::harborignore::FileFilter;
 use self::settings::{CONTAINER, MAPPED, NO_KEY, is_empty};
 use self::verifier::Container;
-use crate::case_ids::{CaseIds, suite_name};
 use crate::error::ConvertError;
-use crate::new_suite::NewSuite;
-use crate::new_suite::SourceKind;
+use crate::new_suite::{NewSuite, SourceKind};
 use crate::report::{Outcome, Place, Report};
 use crate::source::{self, Source, SourceFiles};
-use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+use crate::suite_draft::{CaseDraft, CaseIds, SuiteDraft, entry, suite_name};
 use crate::yaml_writer::number;
 
 /// How the table of kinds names it.

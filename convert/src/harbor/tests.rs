@@ -6,7 +6,7 @@ use super::*;
 use crate::output::Conversion;
 use crate::report::Outcome;
 use crate::suite_draft::CasePlacement;
-use crate::test_files::write;
+use crate::tests::write;
 
 /// The converted EVAL.yaml as JSON.
 fn suite(conversion: &Conversion) -> Json {

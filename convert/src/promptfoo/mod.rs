@@ -22,13 +22,11 @@ use self::suite_settings::SuiteSettings;
 use self::test_case::TestCase;
 use self::tests_reader::WrittenTest;
 use self::values::comments;
-use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
-use crate::new_suite::NewSuite;
-use crate::new_suite::SourceKind;
+use crate::new_suite::{NewSuite, SourceKind};
 use crate::report::{Place, Report};
 use crate::source::{MAX_CASES, Source, SourceFiles};
-use crate::suite_draft::SuiteDraft;
+use crate::suite_draft::{CaseIds, SuiteDraft};
 
 /// How the table of kinds names it.
 pub(crate) const KIND: SourceKind = SourceKind {

@@ -7,9 +7,8 @@ use evalsuite_schema::json::json;
 
 use super::template;
 use super::values::{comments, elements};
-use crate::case_ids::{slug, suite_name};
 use crate::report::{Place, Report};
-use crate::suite_draft::entry;
+use crate::suite_draft::{entry, slug, suite_name};
 use crate::yaml_writer::number;
 
 /// Longest description, in characters.

@@ -10,10 +10,9 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::grader::built_in_kind;
 use evalsuite_schema::json::{Object, Value as Json, json};
 
-use crate::case_ids::CaseIds;
 use crate::output::Output;
 use crate::report::{Place, Report};
-use crate::suite_draft::{CaseDraft, SuiteDraft};
+use crate::suite_draft::{CaseDraft, CaseIds, SuiteDraft};
 use crate::yaml_writer::without_nulls;
 
 /// Most bytes of the name of a file, without its extension.

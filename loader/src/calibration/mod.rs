@@ -60,7 +60,7 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
 pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
     // A broken link exists too, and is reported when it is read.
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    let names = evalsuite_discovery::calibration_names(file);
+    let names = evalsuite_schema::discovery::calibration_names(file);
     let mut found = names.into_iter().map(|name| root.join(name)).filter(is_there);
     let first = found.next()?;
     // `one.calibration.yaml` is one suite's, and `calibration.yaml` that of the others.

@@ -14,8 +14,8 @@ pub(crate) mod workspace;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::in_parts;
 use evalsuite_schema::PathRef;
+use evalsuite_schema::discovery::in_parts;
 
 use self::case::{CaseContext, CheckedCase, Defaults};
 use self::matrix::Expanded;

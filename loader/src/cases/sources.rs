@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use evalsuite_discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::discovery::{Listing, MAX_VISITED, ProblemKind, is_case_file};
 
 use super::case::Defaults;
 use super::matrix;
@@ -49,7 +49,7 @@ pub(crate) fn read(tests: Entry, scope: Scope<'_>, sources: &mut CaseSources, d:
             if items.is_empty() {
                 d.report(Code::NoCases, node.span, "`tests` is empty", "add a case, or name where they are");
             }
-            let is_pattern = |item: &&Node| item.as_str().is_some_and(evalsuite_discovery::is_glob);
+            let is_pattern = |item: &&Node| item.as_str().is_some_and(evalsuite_schema::discovery::is_glob);
             if let Some(item) = items.iter().filter(is_pattern).nth(MAX_PATTERNS) {
                 let message = format!("more than {MAX_PATTERNS} patterns in `tests`");
                 return d.report(Code::LimitExceeded, item.span, message, "write patterns that match more files");
@@ -80,7 +80,7 @@ fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diag
         }
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
             Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
-            Some(path) if evalsuite_discovery::is_glob(path) => glob(path, &node, scope, sources, d),
+            Some(path) if evalsuite_schema::discovery::is_glob(path) => glob(path, &node, scope, sources, d),
             Some(path) => named(path, false, &node, scope, sources, d),
             None => {
                 let help = format!("write `file://{}`", text.trim());
@@ -103,7 +103,7 @@ fn plain(text: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d
     if !fields::literal(path, node, "`tests`", d) {
         return;
     }
-    if path.starts_with(FILE_SCHEME) || evalsuite_discovery::is_glob(path) {
+    if path.starts_with(FILE_SCHEME) || evalsuite_schema::discovery::is_glob(path) {
         let scheme = if path.starts_with(FILE_SCHEME) { "" } else { FILE_SCHEME };
         let message = format!("`{path}` can only be an element of a list");
         return d.report(Code::InvalidTests, node.span, message, format!("write `tests: [\"{scheme}{path}\"]`"));
@@ -136,7 +136,7 @@ fn is_case_list(path: &Path) -> bool {
 }
 
 fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
-    let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_discovery::is_glob(part)).collect();
+    let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_schema::discovery::is_glob(part)).collect();
     // The first place of the search order in which something matches.
     let mut outcome = None;
     let absolute = paths::not_relative(pattern).is_some();
@@ -154,7 +154,7 @@ fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources,
             outcome = None;
             break;
         }
-        let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
+        let listing = evalsuite_schema::discovery::list(&place, &scope.roots.boundary, "glob", pattern);
         // A file that is added to one of them may match.
         for directory in &listing.directories {
             scope.files.add(&paths::normalize(&place.join(directory)));
@@ -204,7 +204,7 @@ fn leaves_the_package(pattern: &str, node: &Node, d: &mut Diagnostics) {
 
 /// Case directories below `path`, named at `span`.
 pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
-    let listing = evalsuite_discovery::list(path, &scope.roots.boundary, "directories", "");
+    let listing = evalsuite_schema::discovery::list(path, &scope.roots.boundary, "directories", "");
     report(&listing, path, None, scope, d);
     if listing.files.is_empty() && !listing.problems.iter().any(is_error) {
         let message = format!("no case in `{}`", scope.files.shown(path));
@@ -228,7 +228,7 @@ pub(crate) fn check_directory(span: Span, sources: &CaseSources, scope: Scope<'_
     if !directory.is_dir() || sources.list.iter().any(is_there) {
         return;
     }
-    let left_out = evalsuite_discovery::list(&directory, &scope.roots.boundary, "directories", "").files.len();
+    let left_out = evalsuite_schema::discovery::list(&directory, &scope.roots.boundary, "directories", "").files.len();
     if left_out > 0 {
         let shown = scope.files.shown(&directory);
         let message = format!("`tests` leaves out {} in `{shown}`", counted(left_out, "case"));
@@ -237,7 +237,7 @@ pub(crate) fn check_directory(span: Span, sources: &CaseSources, scope: Scope<'_
     }
 }
 
-fn is_error(problem: &evalsuite_discovery::Problem) -> bool {
+fn is_error(problem: &evalsuite_schema::discovery::Problem) -> bool {
     problem.kind != ProblemKind::NoCaseFile
 }
 

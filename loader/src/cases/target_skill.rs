@@ -1,7 +1,7 @@
 //! `skill` of a target: what only its trials have in their workspace.
 
-use evalsuite_discovery::{SKILL_FILE, with_slashes};
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::discovery::{SKILL_FILE, with_slashes};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Isolation, PathRef, SKILL_DIRECTORIES, Suite, TargetSkill, WorkspaceCopy};
 

@@ -151,7 +151,8 @@ pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mu
 fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut report = |code, message, help: &str| problems.push(Diagnostic::new(code, message).help(help));
-    let entries = WalkDir::new(template).max_depth(evalsuite_discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
+    let entries =
+        WalkDir::new(template).max_depth(evalsuite_schema::discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
     let entries = entries.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git"));
     for (number, entry) in entries.enumerate() {
         if number > MAX_TEMPLATE_ENTRIES {
@@ -168,7 +169,7 @@ fn template_problems(template: &Path, root: &Path, scope: Scope<'_>) -> Vec<Diag
             }
         };
         let (path, kind) = (entry.path(), entry.file_type());
-        if kind.is_dir() && entry.depth() > evalsuite_discovery::MAX_DEPTH {
+        if kind.is_dir() && entry.depth() > evalsuite_schema::discovery::MAX_DEPTH {
             let message = format!("`{}` is nested too deeply", scope.files.shown(path));
             report(Code::LimitExceeded, message, "flatten the template");
         } else if entry.path_is_symlink() && !path.canonicalize().is_ok_and(|target| target.starts_with(root)) {

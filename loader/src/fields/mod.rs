@@ -1,19 +1,13 @@
 //! Reads mappings key by key, and single values: every problem is reported, and reading continues.
 
 pub(crate) mod command;
-#[cfg_attr(not(feature = "patterns"), path = "without_patterns/constant_pattern.rs")]
-pub(crate) mod constant_pattern;
 pub(crate) mod mcp;
 pub(crate) mod paths;
-#[cfg_attr(not(feature = "patterns"), path = "without_patterns/pattern.rs")]
+#[cfg_attr(not(feature = "patterns"), path = "without_patterns.rs")]
 pub(crate) mod pattern;
-#[cfg(feature = "patterns")]
-mod pattern_error;
 pub(crate) mod pattern_problem;
 pub(crate) mod sealing;
 pub(crate) mod settings;
-#[cfg_attr(not(feature = "patterns"), path = "without_patterns/unicode_tables.rs")]
-pub(crate) mod unicode_tables;
 pub(crate) mod values;
 pub(crate) mod vars;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_discovery::has_names_of_disk;
 use evalsuite_schema::diagnostics::{counted, suggest};
+use evalsuite_schema::discovery::has_names_of_disk;
 use evalsuite_schema::{PathRef, Value};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many, in_place_of};
@@ -19,7 +19,7 @@ use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{FileId, Files, Span, relative_to};
 
-pub(crate) use evalsuite_discovery::normalize;
+pub(crate) use evalsuite_schema::discovery::normalize;
 
 /// Maximum number of directories that a help text lists.
 const MAX_PLACES: usize = 6;
@@ -129,7 +129,7 @@ pub(crate) fn file_name(path: &Path) -> String {
 
 /// The last component of a path without its extension and `.eval`.
 pub(crate) fn file_stem(path: &Path) -> String {
-    evalsuite_discovery::stem(&file_name(path)).to_owned()
+    evalsuite_schema::discovery::stem(&file_name(path)).to_owned()
 }
 
 /// A path that was found.

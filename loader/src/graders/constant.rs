@@ -9,8 +9,8 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::white_space::trim;
 
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::constant_pattern::constant_match;
 use crate::fields::control_character;
+use crate::fields::pattern::constant_match;
 use crate::read::node::Node;
 
 /// What a grader always says, before `negate`.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_discovery::{CASE_FILES, has_name_of_disk};
 use evalsuite_schema::Layout;
+use evalsuite_schema::discovery::{CASE_FILES, has_name_of_disk};
 
 use super::{Outline, SuiteEntry, new_suite, outline_of};
 use crate::cases::sources;

@@ -64,7 +64,8 @@ fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
     if root.as_mapping().is_some() {
         return is_of_this_format(&root, path, scope, d).then_some(root);
     }
-    if root.as_sequence().is_some() && evalsuite_discovery::SuiteFile::named(&paths::file_name(path)).is_none() {
+    if root.as_sequence().is_some() && evalsuite_schema::discovery::SuiteFile::named(&paths::file_name(path)).is_none()
+    {
         let help = format!("write an EVAL.yaml with `tests: ./{}`", paths::file_name(path));
         d.report(Code::UnsupportedSuiteFile, root.span, "a list of cases is not a suite file", help);
     } else {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
 use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
 use evalsuite_schema::{Layout, LayoutRules};
 
 use super::{ReadOutline, bare, cases, skill, suite_json};
@@ -148,7 +148,7 @@ fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) 
 
 fn in_directory(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let (shown, place) = (files.shown(root), || Span::whole(files.add(root)));
-    let found = match evalsuite_discovery::suite_files(root) {
+    let found = match evalsuite_schema::discovery::suite_files(root) {
         Ok(found) => found,
         Err(error) => {
             let message = format!("`{shown}`: {error}");
@@ -249,8 +249,8 @@ fn is_yaml(path: &Path) -> bool {
 
 /// Whether a directory has a suite file.
 fn is_suite(path: &Path) -> bool {
-    let has_suite_file = || evalsuite_discovery::suite_files(path).is_ok_and(|files| !files.is_empty());
-    evalsuite_discovery::is_skill(path) || path.is_dir() && has_suite_file()
+    let has_suite_file = || evalsuite_schema::discovery::suite_files(path).is_ok_and(|files| !files.is_empty());
+    evalsuite_schema::discovery::is_skill(path) || path.is_dir() && has_suite_file()
 }
 
 /// A valid name of a suite, made of the directory's.

@@ -27,7 +27,7 @@ pub(crate) struct Outline {
     /// `None` if the file of the suite has errors.
     pub(crate) suite: Option<Suite>,
     pub(crate) cases: Box<dyn CaseFiles>,
-    /// What to list again to see whether cases were added: kind and path, as [`evalsuite_discovery::list`] takes them.
+    /// What to list again to see whether cases were added: kind and path, as [`evalsuite_schema::discovery::list`] takes them.
     pub(crate) watched: Vec<(String, String)>,
     /// Where the suite's own settings are.
     pub(crate) place: Span,

@@ -27,7 +27,7 @@ pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics)
     let path = entry.file.as_deref()?;
     let json = suite_json::read(path, Layout::Tasks, scope, d);
     let root = &scope.roots.suite_root;
-    let listing = evalsuite_discovery::list(root, root, "tasks", DIRECTORY);
+    let listing = evalsuite_schema::discovery::list(root, root, "tasks", DIRECTORY);
     sources::report(&listing, root, None, scope, d);
     if listing.files.is_empty() && listing.problems.is_empty() {
         let directory = root.join(DIRECTORY);

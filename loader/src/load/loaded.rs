@@ -15,7 +15,7 @@ use hmac_sha256::Hash;
 
 use crate::cases::execution;
 use crate::fields::paths::Roots;
-use crate::fields::unicode_tables;
+use crate::fields::pattern::has_pattern_with_tables;
 use crate::request::OtherCase;
 use crate::source::{self, Files, Span};
 use crate::suite::cross_check;
@@ -53,7 +53,7 @@ pub struct LoadedSuite {
     pub suite: Suite,
     /// Name of the generated module: the last component of the entry path, made an identifier.
     pub module: String,
-    /// Where cases come from, in the form that [`evalsuite_discovery::list`] takes: kind and path.
+    /// Where cases come from, in the form that [`evalsuite_schema::discovery::list`] takes: kind and path.
     pub sources: Vec<(String, String)>,
     /// The cases, in order.
     pub cases: Vec<LoadedCase>,
@@ -98,7 +98,7 @@ impl LoadedSuite {
     /// Where graders with patterns that need tables of Unicode are written, each once: they need a feature of evalsuite.
     pub fn unicode_patterns(&self) -> BTreeSet<Location> {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
-        let patterns = all.filter(|grader| unicode_tables::has_pattern_with_tables(grader));
+        let patterns = all.filter(|grader| has_pattern_with_tables(grader));
         set(patterns.map(|grader| grader.location.clone()))
     }
 

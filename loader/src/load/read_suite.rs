@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Loaded, LoadedCase, LoadedSuite, graders_used, loaded, suite_digest, tests};
-use evalsuite_discovery::Tree;
 use evalsuite_schema::Layout;
+use evalsuite_schema::discovery::Tree;
 
 use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};

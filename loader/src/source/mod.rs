@@ -19,7 +19,7 @@ pub(crate) use line_index::LineIndex;
 
 /// `path` relative to `root` if it is inside, with `/` separators.
 pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
-    evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap_or(path))
+    evalsuite_schema::discovery::with_slashes(path.strip_prefix(root).unwrap_or(path))
 }
 
 /// The position after a text that starts at `start`.

@@ -140,7 +140,7 @@ fn unique_on_all_disks(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics)
 fn is_named_by_id(case: &PlacedCase, files: &Files) -> bool {
     let file = files.get(case.checked.span.file).path;
     let name = file.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    case.source.is_empty() || !evalsuite_discovery::is_case_file(name.as_ref()) && !name.ends_with(".json")
+    case.source.is_empty() || !evalsuite_schema::discovery::is_case_file(name.as_ref()) && !name.ends_with(".json")
 }
 
 /// Whether both are cases of a list, or of the matrix of a directory.

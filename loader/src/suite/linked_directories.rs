@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_discovery::{DirectoryLink, Tree, directory_links};
+use evalsuite_schema::discovery::{DirectoryLink, Tree, directory_links};
 
 use crate::diagnostic::{Code, Diagnostics, resolve};
 use crate::fields::paths::{self, Scope};

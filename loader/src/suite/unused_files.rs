@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::{Tree, data_files};
+use evalsuite_schema::discovery::{Tree, data_files};
 use evalsuite_schema::json::{json, to_value};
 use evalsuite_schema::{Case, Suite, Value};
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use evalsuite_discovery::workspace_around;
+use evalsuite_schema::discovery::workspace_around;
 
 use evalsuite_schema::sorting::sort_by;
 

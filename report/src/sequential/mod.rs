@@ -2,8 +2,6 @@
 
 mod decision;
 mod decision_plan;
-#[cfg(test)]
-mod decision_tests;
 mod looks;
 #[cfg(test)]
 mod tests;

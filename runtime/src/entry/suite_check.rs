@@ -10,9 +10,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use evalsuite_discovery::{ProblemKind, normalize, with_slashes};
 use evalsuite_records::record::Status;
 use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange, counted};
+use evalsuite_schema::discovery::{ProblemKind, normalize, with_slashes};
 use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
 use evalsuite_schema::{Case, Suite};
@@ -90,7 +90,7 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
         // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
         let inside = places.suite_dir.starts_with(&places.package_root) && kind != "tasks";
         let boundary = if inside { &places.package_root } else { &places.suite_dir };
-        let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
+        let listing = evalsuite_schema::discovery::list(&places.suite_dir, boundary, kind, path);
         listed.extend(listing.files.iter().map(|file| place(file, &suite_dir).into_owned()));
         for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
             findings.problems.push(suite_changed(format!("{}: {}", problem.path, problem.message)));
@@ -140,7 +140,7 @@ fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut
     let data = suite.decode().ok();
     let own = data.as_ref().and_then(own_file);
     let is_there = |name: &String| places.suite_dir.join(name).symlink_metadata().is_ok();
-    let found = evalsuite_discovery::calibration_names(own).into_iter().find(is_there);
+    let found = evalsuite_schema::discovery::calibration_names(own).into_iter().find(is_there);
     if found != compiled {
         let shown = |name: Option<String>| name.map(|name| format!("{}/{name}", suite.root)).into_iter().collect();
         let (added, removed): (Vec<_>, Vec<_>) = (shown(found), shown(compiled));

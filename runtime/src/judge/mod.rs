@@ -7,7 +7,6 @@ pub(crate) mod endpoint;
 pub(crate) mod grader_inquiry;
 pub(crate) mod judge_call;
 pub(crate) mod judge_choice;
-pub(crate) mod lenient_json;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod reply_reader;

@@ -4,7 +4,6 @@
 pub(crate) mod accessors;
 pub(crate) mod async_runtime;
 pub(crate) mod clock;
-pub(crate) mod early_exit;
 pub(crate) mod environment;
 pub(crate) mod errors;
 pub(crate) mod excerpt;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::Note;
+use evalsuite_schema::discovery::with_slashes;
 
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;

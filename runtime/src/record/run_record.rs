@@ -15,12 +15,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use evalsuite_discovery::workspace_around;
 use evalsuite_records::probe::read_probe;
 use evalsuite_records::record::{
     CiRun, GitState, ProbeRates, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest,
 };
 use evalsuite_schema::Suite;
+use evalsuite_schema::discovery::workspace_around;
 use evalsuite_schema::sorting::map;
 
 use crate::model::suite::{EvalCase, EvalSuite};

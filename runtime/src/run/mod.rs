@@ -19,5 +19,4 @@ pub(crate) mod selection;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod trial;
-pub(crate) mod trial_result;
 pub(crate) mod trials;

@@ -336,7 +336,7 @@ mod reset_tests {
         while let Some(directory) = directories.pop() {
             for name in fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()) {
                 let path = directory.join(name);
-                let shown = evalsuite_discovery::with_slashes(path.strip_prefix(root).unwrap());
+                let shown = evalsuite_schema::discovery::with_slashes(path.strip_prefix(root).unwrap());
                 if path.is_dir() {
                     directories.push(path);
                 } else {

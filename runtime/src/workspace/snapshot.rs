@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, io};
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::sorting::set;
 
 use crate::model::evidence::WorkspaceChanges;

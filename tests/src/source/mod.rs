@@ -21,7 +21,6 @@ pub use crate::throwaway::workspace as workspace_root;
 pub const PRODUCT_FOLDERS: &[&str] = &[
     "derive",
     "schema",
-    "discovery",
     "loader",
     "build",
     "codegen",

@@ -23,6 +23,7 @@ struct FloorPlan {
 const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "schema/src", order: SCHEMA },
     FloorPlan { folder: "schema/src/diagnostics", order: DIAGNOSTICS },
+    FloorPlan { folder: "schema/src/discovery", order: DISCOVERY },
     FloorPlan { folder: "loader/src", order: LOADER },
     FloorPlan { folder: "codegen/src", order: CODEGEN },
     FloorPlan { folder: "build/src", order: BUILD },
@@ -35,7 +36,6 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "runtime/src/run/case", order: &["case_record", "replaced_records", "reuse"] },
     FloorPlan { folder: "statistics/src", order: STATISTICS },
     FloorPlan { folder: "report/src", order: REPORT },
-    FloorPlan { folder: "discovery/src", order: DISCOVERY },
     FloorPlan { folder: "convert/src", order: CONVERT },
     FloorPlan { folder: "convert/src/promptfoo", order: PROMPTFOO },
     FloorPlan { folder: "dynamic/src", order: &[] },
@@ -48,11 +48,11 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
 
-/// From problems, values and their keys to cases and suites, then the other files.
+/// Which files belong to a suite; from problems, values and their keys to cases and suites, then the other files.
 const SCHEMA: &[&str] = &[
+    "discovery",
     "diagnostics",
     "decimal",
-    "defaults",
     "sorting",
     "json",
     "embedded",
@@ -65,7 +65,6 @@ const SCHEMA: &[&str] = &[
     "placeholder",
     "gate",
     "keys",
-    "path_ref",
     "command",
     "sealing",
     "hooks",
@@ -90,6 +89,10 @@ const SCHEMA: &[&str] = &[
 /// From places and codes to problems, then how they are shown.
 const DIAGNOSTICS: &[&str] = &["terminal", "suggest", "location", "code", "diagnostic", "workflow_command", "render"];
 
+/// What listings share, then the kinds of sources, then what they make.
+const DISCOVERY: &[&str] =
+    &["spelling", "cargo_workspace", "suite_files", "listing", "pattern", "case_files", "directory_links"];
+
 const LOADER: &[&str] = &[
     "names",
     "source",
@@ -112,7 +115,6 @@ const LOADER: &[&str] = &[
 const CODEGEN: &[&str] = &[
     "cargo_environment",
     "suite_location",
-    "allowed_warnings",
     "rust_literals",
     "short_hash",
     "replaced_file",
@@ -199,33 +201,9 @@ const CLI: &[&str] = &[
     "commands",
 ];
 
-/// What listings share, then the kinds of sources, then what they make.
-const DISCOVERY: &[&str] = &[
-    "spelling",
-    "cargo_workspace",
-    "suite_files",
-    "pattern",
-    "listing",
-    "directories",
-    "glob",
-    "case_files",
-    "directory_links",
-];
-
 /// What every conversion reads and writes, then the formats.
-const CONVERT: &[&str] = &[
-    "report",
-    "error",
-    "source",
-    "output",
-    "case_ids",
-    "yaml_writer",
-    "suite_draft",
-    "tasks",
-    "new_suite",
-    "harbor",
-    "promptfoo",
-];
+const CONVERT: &[&str] =
+    &["report", "error", "source", "output", "yaml_writer", "suite_draft", "tasks", "new_suite", "harbor", "promptfoo"];
 
 /// From values to cases.
 const PROMPTFOO: &[&str] = &[
@@ -273,7 +251,6 @@ const RUN: &[&str] = &[
     "settings",
     "case_report",
     "selection",
-    "trial_result",
     "hooks",
     "session",
     "calibration",
@@ -334,15 +311,32 @@ fn of_crate(folder: &str) -> (&str, Vec<&str>) {
 
 #[test]
 fn what_agents_leave_behind_and_runs_are_opened_in_one_place() {
-    let violations = |folder: &str, modules: &[&str], trusted: &[(&str, &str)]| {
-        let krate = CrateSource::parse(&read_source_files(workspace_root(), folder), folder);
-        untrusted_files::violations(&krate, folder, modules, trusted)
-    };
-    let mut problems = violations("runtime/src", untrusted_files::OF_RUNTIME, untrusted_files::TRUSTED);
-    problems.extend(violations("records/src", untrusted_files::OF_RECORDS, untrusted_files::TRUSTED_IN_RECORDS));
-    problems.extend(violations("report/src", &[], untrusted_files::TRUSTED_IN_REPORTS));
-    problems.extend(violations("cli/src", &[], untrusted_files::TRUSTED_IN_CLI));
-    assert!(problems.is_empty(), "files opened by their path:\n{}", problems.join("\n"));
+    let mut problems = openings("runtime/src", untrusted_files::OF_RUNTIME, &[], untrusted_files::TRUSTED);
+    problems.extend(openings("records/src", untrusted_files::OF_RECORDS, &[], untrusted_files::TRUSTED_IN_RECORDS));
+    let reading = untrusted_files::READING;
+    problems.extend(openings("report/src", &[], reading, untrusted_files::TRUSTED_IN_REPORTS));
+    problems.extend(openings("cli/src", &[], reading, untrusted_files::TRUSTED_IN_CLI));
+    assert!(problems.is_empty(), "files opened without `platform::untrusted`:\n{}", problems.join("\n"));
+}
+
+fn openings(
+    folder: &str,
+    modules: &[&str],
+    functions: &'static [&'static str],
+    trusted: &[(&str, &str)],
+) -> Vec<String> {
+    let krate = CrateSource::parse(&read_source_files(workspace_root(), folder), folder);
+    untrusted_files::violations(&krate, folder, modules, functions, trusted)
+}
+
+/// That it imports nothing of the schema is in [`SCHEMA`].
+#[test]
+fn only_discovery_asks_the_file_system_and_it_does_not_know_the_contents_of_suites() {
+    let others: Vec<&str> = SCHEMA.iter().copied().filter(|module| *module != "discovery").collect();
+    let mut problems = openings("schema/src", &others, &[], &[]);
+    let trusted = untrusted_files::TRUSTED_IN_DISCOVERY;
+    problems.extend(openings("schema/src", &["discovery"], untrusted_files::CONTENTS, trusted));
+    assert!(problems.is_empty(), "files that the schema opens:\n{}", problems.join("\n"));
 }
 
 #[test]

@@ -18,7 +18,9 @@ pub(crate) const OF_RECORDS: &[&str] =
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 4] = ["fs", "File", "OpenOptions", "WalkDir"];
 /// Those that open what exists.
-const READING: [&str; 7] = ["read", "read_to_string", "read_dir", "copy", "open", "options", "new"];
+pub(crate) const READING: &[&str] = &["read", "read_to_string", "read_dir", "copy", "open", "options", "new"];
+/// Those that give the contents of files.
+pub(crate) const CONTENTS: &[&str] = &["read", "read_to_string", "copy", "open", "options"];
 
 /// Files of the runtime that open what no agent writes, and what that is. While a workspace is made, copied or reset, no agent
 /// runs in it: the programs of the trial before have ended, and those of the next one have not begun.
@@ -59,6 +61,9 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
 /// Files of the crate of records that open files by their path.
 pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
 
+/// Files of discovery that read the contents of files.
+pub(crate) const TRUSTED_IN_DISCOVERY: &[(&str, &str)] = &[("discovery/cargo_workspace.rs", "`Cargo.toml`")];
+
 /// Files of reports that read what is not in a run directory.
 pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[("formats/mod.rs", "the file that a format is written to")];
 
@@ -83,13 +88,19 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("watch/changes.rs", "directories of packages"),
 ];
 
-/// Every path outside tests that opens a file, in files of `modules` that `trusted` does not name, and files that it names in vain.
-/// Without modules, all are meant, and only what reads.
-pub(crate) fn violations(krate: &CrateSource, folder: &str, modules: &[&str], trusted: &[(&str, &str)]) -> Vec<String> {
+/// Every path outside tests that opens a file with one of `functions`, in files of `modules` that `trusted` does not name, and files
+/// that it names in vain. Without modules, all are meant; without functions, those that make files too.
+pub(crate) fn violations(
+    krate: &CrateSource,
+    folder: &str,
+    modules: &[&str],
+    functions: &'static [&'static str],
+    trusted: &[(&str, &str)],
+) -> Vec<String> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let layers = krate.root.modules.iter().filter(|(name, _)| modules.is_empty() || modules.contains(&name.as_str()));
     for module in layers.flat_map(|(_, module)| module.with_descendants()) {
-        let mut openings = Openings { module, only_reading: modules.is_empty(), found: Vec::new() };
+        let mut openings = Openings { module, functions, found: Vec::new() };
         module.items.iter().for_each(|item| openings.visit_item(item));
         let file = module.file.strip_prefix(&format!("{folder}/")).unwrap_or(&module.file);
         found.entry(file.to_owned()).or_default().append(&mut openings.found);
@@ -105,7 +116,7 @@ pub(crate) fn violations(krate: &CrateSource, folder: &str, modules: &[&str], tr
 
 struct Openings<'a> {
     module: &'a Module,
-    only_reading: bool,
+    functions: &'static [&'static str],
     found: Vec<String>,
 }
 
@@ -120,11 +131,11 @@ impl<'ast> Visit<'ast> for Openings<'_> {
         if let [.., opener, function] = names.as_slice()
             && OPENERS.contains(&opener.as_str())
             && function.starts_with(char::is_lowercase)
-            && (!self.only_reading || READING.contains(&function.as_str()))
+            && (self.functions.is_empty() || self.functions.contains(&function.as_str()))
             && !is_test
         {
             let call = names.join("::");
-            self.found.push(format!("{}:{line}: `{call}` opens a path; use `platform::untrusted`", self.module.file));
+            self.found.push(format!("{}:{line}: `{call}` opens a path", self.module.file));
         }
         visit::visit_path(self, path);
     }

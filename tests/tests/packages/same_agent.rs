@@ -273,7 +273,6 @@ fn no_other_crate_of_ours_enables_a_feature_that_changes_an_agent() {
     // The crates `evalsuite-report` and `evalsuite-convert` are those of the command line, and of no agent.
     let crates = [
         ("evalsuite-build", "build"),
-        ("evalsuite-discovery", "discovery"),
         ("evalsuite-dynamic", "dynamic"),
         ("evalsuite-loader", "loader"),
         ("evalsuite-records", "records"),

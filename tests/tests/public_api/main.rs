@@ -19,7 +19,6 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("build", "evalsuite_build"),
     ("codegen", "evalsuite_codegen"),
     ("convert", "evalsuite_convert"),
-    ("discovery", "evalsuite_discovery"),
     ("dynamic", "evalsuite_dynamic"),
     ("loader", "evalsuite_loader"),
     ("macros", "evalsuite_macros"),

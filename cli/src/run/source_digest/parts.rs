@@ -9,10 +9,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_records::digest::sha256_of_source;
 use evalsuite_schema::Value;
 use evalsuite_schema::digest::hexadecimal;
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::json::from_str;
 use hmac_sha256::Hash;
 use walkdir::{DirEntry, WalkDir};

@@ -7,8 +7,8 @@ use evalsuite_loader::document::{self, Data, Value};
 use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::{CaseContext, Check, Grader};
-use crate::case_ids::slug;
 use crate::promptfoo::values;
+use crate::suite_draft::slug;
 
 /// The draft that promptfoo's validator assumes.
 const DRAFT: &str = "http://json-schema.org/draft-07/schema";

@@ -1,6 +1,6 @@
 //! `arms` of the evals of a skill: targets with the skill, without it, and with an older copy.
 
-use evalsuite_discovery::SKILL_FILE;
+use evalsuite_schema::discovery::SKILL_FILE;
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{OLD_SKILL, OldSkill, PathRef, Target, WITH_SKILL, WITHOUT_SKILL};
 

@@ -1,8 +1,6 @@
 //! An Agent Skill: `SKILL.md`, with its cases in `evals/evals.json`.
 
 mod arms;
-#[cfg(test)]
-mod arms_tests;
 mod evals_file;
 mod skill_file;
 #[cfg(test)]
@@ -10,8 +8,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-pub(super) use evalsuite_discovery::is_skill as is_in;
-use evalsuite_discovery::{SKILL_EVALS, SKILL_FILE};
+pub(super) use evalsuite_schema::discovery::is_skill as is_in;
+use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WITHOUT_SKILL, WorkspaceCopy};
 
 use super::entry::Found;
@@ -26,7 +24,7 @@ use crate::suite::cross_check;
 
 /// The skill that a file belongs to.
 pub(super) fn with_file(path: &Path) -> Option<Found> {
-    evalsuite_discovery::skill_directory(path).map(found)
+    evalsuite_schema::discovery::skill_directory(path).map(found)
 }
 
 /// The skill in a directory.

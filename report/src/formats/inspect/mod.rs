@@ -1,7 +1,6 @@
 //! Logs of Inspect, the evaluation framework of the UK AI Security Institute: its viewer, its command line and its data frames
 //! read them.
 
-mod events;
 mod header;
 mod messages;
 mod sample;

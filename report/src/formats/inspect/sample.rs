@@ -1,15 +1,15 @@
-//! A trial as a sample.
+//! A trial as a sample, with its events, which the viewer shows as its transcript: calls of tools, changes of the workspace, scores.
 
 use evalsuite_records::record::{ReasonCode, Status, TrialRecord};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
 
-use super::events::events;
-use super::messages::{TotalUsage, assistant, input_messages, messages, usage_json};
-use super::scores::scores;
+use super::messages::{TotalUsage, arguments, assistant, error, input_messages, messages, usage_json};
+use super::scores::{TRIAL, scores};
 use crate::formats::ids::{id, trial_path};
-use crate::formats::steps;
+use crate::formats::markdown::fence;
 use crate::formats::steps::steps;
+use crate::formats::steps::{self, Call, Interval, Step, Timeline, rfc3339};
 use crate::run_data::{TrialData, TrialFiles};
 
 /// The sample of a trial; `model` is that of trials which report none.
@@ -128,4 +128,60 @@ fn time(text: &str) -> Option<&str> {
 
 fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1e3
+}
+
+pub(super) fn events(record: &TrialRecord, files: &TrialFiles, steps: &[Step<'_>], scores: &Value) -> Vec<Value> {
+    let timeline = Timeline::new(record, steps);
+    let mut events = Vec::new();
+    for (step, (_, intervals)) in steps.iter().zip(&timeline.steps) {
+        for (call, interval) in step.calls.iter().zip(intervals) {
+            events.push(tool(&timeline, call, *interval));
+        }
+    }
+    if let Some(patch) = &files.patch {
+        let fence = fence(&patch.text);
+        let mut event = event(&timeline, "info", timeline.agent.end);
+        event["source"] = "workspace changes".into();
+        event["data"] = format!("{fence}diff\n{}\n{fence}", patch.text.trim_end()).into();
+        events.push(event);
+    }
+    for (name, score) in scores.as_object().into_iter().flatten() {
+        let graded = match name.as_str() {
+            TRIAL => timeline.trial.end,
+            _ => timeline.graders.last().map_or(timeline.trial.end, |grader| grader.end),
+        };
+        let mut event = event(&timeline, "score", graded);
+        event["score"] = score.clone();
+        event["scorer"] = name.as_str().into();
+        event["intermediate"] = false.into();
+        events.push(event);
+    }
+    events
+}
+
+fn event(timeline: &Timeline, kind: &str, at: u64) -> Value {
+    json!({ "event": kind, "timestamp": rfc3339(at), "working_start": seconds_of_microseconds(at - timeline.trial.start) })
+}
+
+fn tool(timeline: &Timeline, call: &Call<'_>, interval: Interval) -> Value {
+    let mut event = event(timeline, "tool", interval.start);
+    let fields = json!({
+        "type": "function",
+        "id": call.id,
+        "function": call.tool,
+        "arguments": arguments(call),
+        "result": call.result.as_deref().unwrap_or_default(),
+        "error": error(call),
+        "events": [],
+        "completed": rfc3339(interval.end),
+        "working_time": seconds_of_microseconds(interval.end - interval.start),
+    });
+    if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+        event.extend(fields);
+    }
+    event
+}
+
+fn seconds_of_microseconds(microseconds: u64) -> f64 {
+    microseconds as f64 / 1e6
 }

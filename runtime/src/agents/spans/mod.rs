@@ -10,10 +10,6 @@
 //! sets its own subscriber adds [`capture_layer`] to it.
 
 pub(crate) mod chat_span;
-#[cfg(test)]
-mod library_spans;
-#[cfg(test)]
-mod schedules;
 pub(crate) mod span_messages;
 pub(crate) mod span_store;
 pub(crate) mod span_transcript;

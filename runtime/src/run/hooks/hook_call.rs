@@ -6,8 +6,8 @@ use std::process::Command as StdCommand;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use evalsuite_discovery::with_slashes;
 use evalsuite_records::record::{HookRecord, Reason, ReasonCode, SealRecord, Stage};
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson, Value, from_value};
 use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Command, Hook, Location, SealMode, Workspace};

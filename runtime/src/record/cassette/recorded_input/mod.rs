@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use evalsuite_discovery::with_slashes;
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson, json};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};

@@ -1,0 +1,218 @@
+//! How often a run that did not change is decided falsely, at the worst moment to stop; and how many trials it takes.
+
+mod decision;
+
+use fastrand::Rng;
+
+use super::looks::{Design, Looks, Observation, Verdict, batches};
+
+/// The rate of the case with this index, of `CASES`, in base and run.
+type Rates = fn(usize) -> [f64; 2];
+
+struct Population {
+    name: &'static str,
+    rates: Rates,
+    /// Cases of a cluster, half of which have the same outcome.
+    cluster: usize,
+}
+
+const CASES: usize = 24;
+const MARGIN: f64 = 0.1;
+
+/// None is worse than its base on average.
+const POPULATIONS: [Population; 9] = [
+    Population { name: "all 0.9", rates: |_| [0.9, 0.9], cluster: 1 },
+    Population { name: "all 0.6", rates: |_| [0.6, 0.6], cluster: 1 },
+    Population { name: "all 0.98", rates: |_| [0.98, 0.98], cluster: 1 },
+    Population { name: "mixed", rates: |case| [case as f64 / 23.0; 2], cluster: 1 },
+    Population { name: "clusters", rates: |_| [0.9, 0.9], cluster: 3 },
+    Population { name: "half better, half worse", rates: |case| [[0.3, 0.7], [0.7, 0.3]][case % 2], cluster: 1 },
+    Population { name: "always better or worse", rates: |case| [[0.0, 1.0], [1.0, 0.0]][case % 2], cluster: 1 },
+    Population { name: "few lose all, others win", rates: few_lose_all, cluster: 1 },
+    Population { name: "few win all, others lose", rates: few_win_all, cluster: 1 },
+];
+
+fn few_lose_all(case: usize) -> [f64; 2] {
+    if case < 2 { [1.0, 0.0] } else { [0.5, 0.5 + 2.0 / 22.0] }
+}
+
+fn few_win_all(case: usize) -> [f64; 2] {
+    few_lose_all(case).map(|rate| 1.0 - rate)
+}
+
+fn design(level: f64) -> Design {
+    Design { margin: MARGIN, level, mean_weight: 1.0, mean_square_weight: 1.0, fixed: None, before: [0.0; 2] }
+}
+
+/// Outcomes of a round, in random order, in which the rates of the run are lower than they are in the population: on average by `lowered`.
+fn round(population: &Population, lowered: f64, random: &mut Rng) -> Vec<Observation> {
+    let mean = (0..CASES).map(|case| (population.rates)(case)[1]).sum::<f64>() / CASES as f64;
+    let mut units: Vec<Observation> = (0..CASES / population.cluster)
+        .map(|unit| {
+            let mut sum = 0.0;
+            let shared = [random.f64(), random.f64()];
+            for case in 0..population.cluster {
+                let [base, run] = (population.rates)(unit * population.cluster + case);
+                let rates = [base, run * (1.0 - lowered / mean)];
+                let outcome = |side: usize, random: &mut Rng| {
+                    let is_shared = population.cluster > 1 && random.f64() < 0.5_f64.sqrt();
+                    let drawn = if is_shared { shared[side] } else { random.f64() };
+                    f64::from(u8::from(drawn < rates[side]))
+                };
+                sum += outcome(1, random) - outcome(0, random);
+            }
+            let difference = sum / population.cluster as f64;
+            Observation { lower: difference, upper: difference, weight: 1.0 }
+        })
+        .collect();
+    random.shuffle(&mut units);
+    units
+}
+
+/// Shares of paths that are called regressed and within the margin, by `rounds` with a look after every case.
+fn rates_of_decisions(population: &Population, lowered: f64, paths: usize, rounds: usize) -> [f64; 2] {
+    let mut random = Rng::with_seed(7);
+    let mut counts = [0_usize; 2];
+    for _ in 0..paths {
+        // Each evidence by itself: a decision for the other one would hide it.
+        let mut looks = Looks::new(design(0.045));
+        let mut is_beyond = [false; 2];
+        for _ in 0..rounds {
+            for observation in round(population, lowered, &mut random) {
+                looks.look(&[observation]);
+                let logs = looks.log_e_values().expect("bets have e-values");
+                is_beyond[0] |= logs[0] >= -0.045_f64.ln();
+                is_beyond[1] |= logs[1] >= -0.05_f64.ln();
+            }
+            looks.end_round();
+        }
+        counts.iter_mut().zip(is_beyond).for_each(|(count, beyond)| *count += usize::from(beyond));
+    }
+    counts.map(|count| count as f64 / paths as f64)
+}
+
+/// Number of paths: few in the gate.
+fn paths() -> usize {
+    std::env::var("SEQUENTIAL_PATHS").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
+}
+
+#[test]
+fn an_agent_that_has_not_changed_is_seldom_regressed_at_the_worst_moment() {
+    let paths = paths();
+    // Three standard errors above.
+    let most = |rate: f64| rate + 3.0 * (rate * (1.0 - rate) / paths as f64).sqrt();
+    for population in &POPULATIONS {
+        let [regressed, _] = rates_of_decisions(population, 0.0, paths, 20);
+        assert!(regressed <= most(0.045), "{}: regressed in {regressed}", population.name);
+        if paths > 400 {
+            println!("{}: regressed in {:.2} %", population.name, 100.0 * regressed);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_worse_by_the_margin_is_seldom_shown_to_be_within_it_at_the_worst_moment() {
+    let paths = paths();
+    let most = |rate: f64| rate + 3.0 * (rate * (1.0 - rate) / paths as f64).sqrt();
+    for population in &POPULATIONS {
+        let [_, within] = rates_of_decisions(population, MARGIN, paths, 20);
+        assert!(within <= most(0.05), "{}: within the margin in {within}", population.name);
+        if paths > 400 {
+            println!("{}: within the margin in {:.2} %", population.name, 100.0 * within);
+        }
+    }
+}
+
+/// Mean number of trials, and shares of paths that are regressed and within the margin.
+fn cost(rates: [f64; 2], planned: usize, cases: usize, cluster: usize, fixed: bool, paths: usize) -> (f64, [f64; 2]) {
+    let mut random = Rng::with_seed(3);
+    let (mut trials, mut counts) = (0, [0_usize; 2]);
+    let units = cases / cluster;
+    let observations = planned / cluster;
+    for _ in 0..paths {
+        let mut looks = Looks::new(Design { fixed: fixed.then_some(observations), ..design(0.045) });
+        let mut spent = 0;
+        let most = if fixed { planned } else { 2 * planned };
+        'path: while spent < most {
+            let mut round: Vec<Observation> = Vec::new();
+            for _ in 0..units {
+                let mut draw = |rate: f64| {
+                    let shared = random.f64();
+                    let outcome = |random: &mut Rng| {
+                        let is_shared = cluster > 1 && random.f64() < 0.5_f64.sqrt();
+                        f64::from(u8::from(if is_shared { shared } else { random.f64() } < rate))
+                    };
+                    (0..cluster).map(|_| outcome(&mut random)).sum::<f64>() / cluster as f64
+                };
+                let difference = draw(rates[1]) - draw(rates[0]);
+                round.push(Observation { lower: difference, upper: difference, weight: 1.0 });
+            }
+            for batch in round.chunks(units.div_ceil(batches(cases, units, planned))) {
+                spent += batch.len() * cluster;
+                if looks.look(batch) != Verdict::Undecided {
+                    break 'path;
+                }
+            }
+            looks.end_round();
+        }
+        trials += spent;
+        match looks.verdict() {
+            Verdict::Regressed => counts[0] += 1,
+            Verdict::Within => counts[1] += 1,
+            Verdict::Undecided => {}
+        }
+    }
+    (trials as f64 / paths as f64, counts.map(|count| count as f64 / paths as f64))
+}
+
+#[test]
+fn it_takes_fewer_trials_than_a_fixed_number() {
+    let designs = [
+        ([0.9, 0.8], 300, 30, 1, 184.0),
+        ([0.9, 0.9], 300, 30, 1, 137.0),
+        ([0.6, 0.5], 500, 50, 1, 364.0),
+        ([0.6, 0.6], 500, 50, 1, 371.0),
+        ([0.9, 0.8], 600, 60, 3, 378.0),
+        ([0.9, 0.9], 600, 60, 3, 316.0),
+    ];
+    for (rates, planned, cases, cluster, expected) in designs {
+        let (trials, [regressed, within]) = cost(rates, planned, cases, cluster, false, 500);
+        assert!(trials <= 1.1 * expected, "{rates:?}: {trials} trials, expected are {expected}");
+        let right = if rates[0] > rates[1] { regressed } else { within };
+        assert!(right >= 0.9, "{rates:?}: decided rightly in {right}");
+    }
+}
+
+#[test]
+fn of_a_fixed_number_looks_take_fewer_and_decide() {
+    // The bench has their rates.
+    let (trials, [regressed, within]) = cost([0.9, 0.9], 300, 30, 1, true, 25);
+    assert!(trials < 290.0 && regressed <= 0.2 && within >= 0.75, "{trials} {regressed} {within}");
+    let (trials, [regressed, within]) = cost([0.9, 0.7], 300, 30, 1, true, 25);
+    assert!(trials < 200.0 && regressed == 1.0 && within == 0.0, "{trials} {regressed} {within}");
+}
+
+#[test]
+fn an_error_counts_for_neither() {
+    let mut looks = Looks::new(design(0.045));
+    let error = Observation { lower: -1.0, upper: 0.0, weight: 1.0 };
+    for _ in 0..100 {
+        looks.look(&[error; 10]);
+        looks.end_round();
+    }
+    assert_eq!(looks.verdict(), Verdict::Undecided);
+}
+
+#[test]
+fn an_earlier_run_that_decided_has_decided() {
+    let decided = Looks::new(Design { before: [4.0, -2.0], ..design(0.045) });
+    assert_eq!(decided.verdict(), Verdict::Regressed);
+    let again = Looks::new(Design { before: [2.0, -2.0], ..design(0.045) });
+    assert_eq!(again.verdict(), Verdict::Undecided);
+}
+
+#[test]
+fn a_large_round_is_looked_at_in_batches() {
+    assert_eq!([batches(30, 30, 300), batches(100, 100, 300), batches(300, 300, 300)], [2, 7, 20]);
+    assert_eq!([batches(6, 6, 18), batches(60, 20, 600), batches(10, 10, 20)], [1, 2, 1]);
+}
