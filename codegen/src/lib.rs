@@ -1,5 +1,8 @@
 //! Code generator of [evalsuite](https://docs.rs/evalsuite): a suite and what it is bound to, as Rust code. The macro and
-//! `evalsuite_build::generate` share it; it has no API for users.
+//! `evalsuite_build::generate` share it.
+//!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
 
 extern crate proc_macro;
 

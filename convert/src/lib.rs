@@ -2,6 +2,9 @@
 //!
 //! A conversion reads files and returns a [`Conversion`]: the files to write, and a [`Report`] that names every entry of the source as
 //! mapped, approximated, different or dropped. Nothing is written before [`Output::write`].
+//!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
 
 mod error;
 mod output;

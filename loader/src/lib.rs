@@ -1,5 +1,8 @@
 //! Reads and checks evaluation suites: a path in, a checked suite or all its problems out.
 //!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
+//!
 //! ```no_run
 //! use evalsuite_schema::diagnostics::render;
 //! use evalsuite_loader::{Request, load};

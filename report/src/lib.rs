@@ -3,6 +3,9 @@
 //! [`RunData`] reads a run directory, [`HtmlReport`] writes it as one self-contained HTML file. Neither needs the sources of the
 //! suites, and both work while a run is incomplete.
 //!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
+//!
 //! ```no_run
 //! use evalsuite_report::{HtmlReport, RunData};
 //!

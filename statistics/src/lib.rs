@@ -1,4 +1,7 @@
 //! Statistics of rates and of paired differences. Everything random has a fixed seed: equal data give equal results.
+//!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
 
 mod distributions;
 mod exchange;

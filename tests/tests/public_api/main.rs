@@ -1,4 +1,5 @@
-//! The public API of every published library, as a committed listing: a change of the surface is seen in review.
+//! The public API of the libraries for users, and of those whose types they export, as committed listings: a change of the surface is seen in
+//! review. The other libraries promise no API.
 
 mod expansion;
 mod listing;
@@ -17,16 +18,11 @@ use self::re_exported_types::PublicType;
 /// Folders of the libraries and the names they are imported by.
 const LIBRARIES: &[(&str, &str)] = &[
     ("build", "evalsuite_build"),
-    ("codegen", "evalsuite_codegen"),
-    ("convert", "evalsuite_convert"),
     ("dynamic", "evalsuite_dynamic"),
-    ("loader", "evalsuite_loader"),
     ("macros", "evalsuite_macros"),
     ("records", "evalsuite_records"),
-    ("report", "evalsuite_report"),
     ("runtime", "evalsuite"),
     ("schema", "evalsuite_schema"),
-    ("statistics", "evalsuite_statistics"),
 ];
 
 const UPDATE: &str = "UPDATE_PUBLIC_API";
