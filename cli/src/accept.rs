@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::Args;
 use evalsuite::RunOptions;
 use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
-use evalsuite_report::baseline::{read_accepted_answers, read_baseline};
+use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, write_accepted_answers,
     write_baseline,
@@ -15,7 +15,7 @@ use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use evalsuite_schema::diagnostics::counted;
 
-use crate::baseline::{self, BaselineFile};
+use crate::compared_baseline::{self, BaselineFile};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
     // Everything is read before anything is written.
     let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();
-    for file in baseline::files(&run)? {
+    for file in compared_baseline::files(&run)? {
         let before = read_baseline(&file.path)?;
         let accepted = accept(&run, file.suite, before.as_ref(), &forced);
         let answers_before = read_accepted_answers(&file.answers)?;

@@ -32,7 +32,7 @@ mod cache;
 pub mod binding;
 
 #[doc(hidden)]
-pub mod arguments;
+pub mod macro_arguments;
 
 #[doc(hidden)]
 pub mod skill_bindings;

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use evalsuite_codegen::arguments::Arguments;
 use evalsuite_codegen::binding::{Binding, Problem};
 use evalsuite_codegen::cargo_environment::DENY_WARNINGS;
 use evalsuite_codegen::expansion::{Context, Expansion, compile_error};
-use evalsuite_codegen::{arguments, cargo_environment, expansion, skill_bindings};
+use evalsuite_codegen::macro_arguments::Arguments;
+use evalsuite_codegen::{cargo_environment, expansion, macro_arguments, skill_bindings};
 use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,7 +18,7 @@ use crate::call_site::{context, is_misplaced, source_file};
 /// suite still compiles.
 pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let guard = guard();
-    let Arguments { binding, mut problems } = arguments::parse(tokens.clone());
+    let Arguments { binding, mut problems } = macro_arguments::parse(tokens.clone());
     let source_file = binding.as_ref().and_then(|binding| source_file(binding.entry.span()));
     let context = binding.as_ref().and_then(|binding| {
         context(&binding.entry.value(), source_file.as_deref())

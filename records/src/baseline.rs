@@ -14,7 +14,7 @@ use crate::record::{
     AcceptedAnswers, Baseline, BaselineCase, BaselineError, BaselineHeader, BaselineResult, CaseIdentity, CaseRecord,
     Expectation, PassState, Rule, Status, SuiteId,
 };
-use crate::statistics::{binomial_at_least, binomial_at_most};
+use crate::trial_statistics::{binomial_at_least, binomial_at_most};
 use crate::untrusted::regular_file;
 
 /// Largest header of a baseline, in bytes.

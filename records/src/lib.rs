@@ -45,10 +45,10 @@ pub mod record;
 pub mod run_directory;
 
 #[doc(hidden)]
-pub mod statistics;
+pub mod trial_statistics;
 
 #[doc(hidden)]
-pub mod sums;
+pub mod exact_sums;
 
 pub mod baseline;
 

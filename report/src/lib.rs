@@ -16,7 +16,7 @@
 //! ```
 
 mod accept;
-pub mod baseline;
+pub mod baseline_as_run;
 mod comparison;
 mod failure_text;
 mod formats;

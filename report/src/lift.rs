@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use evalsuite_records::exact_sums::mean;
 use evalsuite_records::record::{CaseRecord, GraderRecord, Status, TrialSummary, Verdict};
 use evalsuite_records::summary::TextTable;
-use evalsuite_records::sums::mean;
 use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_schema::json::written_by_serde;
 use evalsuite_schema::{REFERENCE_ARMS, WITH_SKILL};

@@ -8,11 +8,11 @@
 
 use std::f64::consts::{FRAC_2_PI, PI};
 
-use evalsuite_records::sums;
+use evalsuite_records::exact_sums;
 
 /// The mean; 0 of nothing.
 pub fn mean(values: &[f64]) -> f64 {
-    sums::mean(values).unwrap_or_default()
+    exact_sums::mean(values).unwrap_or_default()
 }
 
 /// The standard deviation (n − 1); `None` of fewer than two.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::statistics::t_quantile;
+use evalsuite_records::trial_statistics::t_quantile;
 
 use super::standard_deviation;
 use crate::mean;

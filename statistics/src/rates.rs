@@ -2,7 +2,7 @@
 //!
 //! Fisher's exact test of two rates, one side.
 
-use evalsuite_records::statistics::binomial;
+use evalsuite_records::trial_statistics::binomial;
 
 /// Rates of passing that are tried, because the rate is not known.
 const RATES: u32 = 400;

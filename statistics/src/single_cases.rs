@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::statistics::binomial_at_least;
+use evalsuite_records::trial_statistics::binomial_at_least;
 
 use crate::rates::{Boschloo, tails};
 

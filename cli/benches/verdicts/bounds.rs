@@ -3,7 +3,7 @@
 use evalsuite::__private::end_case;
 use evalsuite::record::Status;
 use evalsuite::schema::{Strategy, SuiteKind};
-use evalsuite_records::statistics::{binomial_at_least, bounded_interval, guaranteed_interval};
+use evalsuite_records::trial_statistics::{binomial_at_least, bounded_interval, guaranteed_interval};
 use evalsuite_report::wilson_interval;
 use fastrand::Rng;
 

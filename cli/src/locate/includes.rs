@@ -13,9 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_build::Generator;
-use evalsuite_codegen::arguments::{self, Arguments};
 use evalsuite_codegen::binding::{Binding, Problem};
 use evalsuite_codegen::expansion::Context;
+use evalsuite_codegen::macro_arguments::{self, Arguments};
 use evalsuite_codegen::{cargo_environment, skill_bindings};
 use evalsuite_loader::source::plain_text;
 use evalsuite_loader::{Request, check_tracked_directory};
@@ -242,7 +242,7 @@ fn call(tokens: &[TokenTree], names: &[String]) -> Option<Call> {
     let (binding, problems) = match rest {
         [TokenTree::Punct(mark), TokenTree::Group(written), ..] if mark.as_char() == '!' => {
             let Arguments { binding, problems } =
-                names.iter().any(|known| name == known).then(|| arguments::parse(written.stream()))?;
+                names.iter().any(|known| name == known).then(|| macro_arguments::parse(written.stream()))?;
             (binding, problems)
         }
         [TokenTree::Group(entry), methods @ ..] if name == "generate" && is_parenthesized(entry) => {

@@ -84,11 +84,11 @@ pub(crate) struct Run {
     pub(crate) build: Build,
 }
 
-#[cfg(not(feature = "record"))]
-mod no_model_calls;
 mod progress;
 mod source_digest;
 mod until_decided;
+#[cfg(not(feature = "record"))]
+mod without_model_calls;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -107,11 +107,11 @@ use self::cargo_commands::exact_calls;
 use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
-#[cfg(not(feature = "record"))]
-use self::no_model_calls::ModelCalls;
 use self::progress::TestKey;
 use self::source_digest::source_digest;
 use self::until_decided::UntilDecided;
+#[cfg(not(feature = "record"))]
+use self::without_model_calls::ModelCalls;
 use crate::arguments::{Build, OutputFormat, margin, positive};
 use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
@@ -145,7 +145,7 @@ pub(crate) struct RunResult {
 
 pub(crate) fn run(command: &Run) -> Result<Exit> {
     #[cfg(not(feature = "record"))]
-    no_model_calls::refuse(command)?;
+    without_model_calls::refuse(command)?;
     if has_endless_links()? {
         return Err(CliError::printed());
     }

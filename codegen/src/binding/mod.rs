@@ -1,7 +1,7 @@
 //! What connects a suite to Rust code: agents, graders, judges and options; and what is wrong with it. The macro fills it from its
 //! arguments, `generate` from its builder methods; `expansion` makes code of it.
 
-pub(crate) mod arguments;
+pub(crate) mod argument_table;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +12,7 @@ use evalsuite_schema::grader::BUILT_IN;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitStr};
 
-pub use self::arguments::Binding;
+pub use self::argument_table::Binding;
 
 pub(crate) use evalsuite_loader::registered_graders::folded;
 

@@ -7,7 +7,7 @@ use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
 
 use super::{Reason, Status, TrialRecord, Usage};
-use crate::sums::mean;
+use crate::exact_sums::mean;
 
 /// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
 #[doc(hidden)]

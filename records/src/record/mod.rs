@@ -23,7 +23,7 @@ macro_rules! names {
     };
 }
 
-mod baseline;
+mod baseline_file;
 mod calibration;
 mod case;
 mod decision;
@@ -43,7 +43,7 @@ use serde_json::Error;
 pub use evalsuite_schema::duration;
 pub use evalsuite_schema::{GraderKind, Usage, milliseconds};
 
-pub use baseline::{
+pub use baseline_file::{
     AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader, Baseline, BaselineCase, BaselineError, BaselineHeader,
     PassState,
 };

@@ -16,7 +16,7 @@ use crate::record::{
     CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, ReasonCode, Status,
     TargetSummary, TrialRecord, Usage, UserCounts,
 };
-use crate::statistics::{self, pass_at_k, pass_hat_k};
+use crate::trial_statistics::{self, pass_at_k, pass_hat_k};
 
 #[cfg(feature = "reports")]
 pub use self::summary_of_run::summarize_run;
@@ -51,9 +51,9 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     let case_counts = counts(cases.iter().map(|case| case.record.outcome));
     let trial_counts = counts(trials.iter().map(|trial| trial.outcome));
     let means: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
-    let spread = statistics::Summary::of(&means);
+    let spread = trial_statistics::Summary::of(&means);
     let durations: Vec<u64> = trials.iter().filter_map(|trial| trial.duration_ms).collect();
-    let interval = statistics::bounded_interval(&means, None, [0.0, 1.0]);
+    let interval = trial_statistics::bounded_interval(&means, None, [0.0, 1.0]);
     // Trials that count in nothing else have cost something.
     let uncounted = || cases.iter().flat_map(|case| case.record.uncounted_trials());
     TargetSummary {
@@ -145,7 +145,7 @@ fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> O
     let estimate = |k: u32| {
         let of = |record: &&CaseRecord| value(record.completed as usize, record.passed as usize, k as usize);
         let values: Vec<f64> = whole.iter().filter_map(of).collect();
-        let mean = statistics::Summary::of(&values)?.mean;
+        let mean = trial_statistics::Summary::of(&values)?.mean;
         Some((k, Estimate::new(mean, number(values.len()))))
     };
     map(ks.into_iter().filter_map(estimate))
@@ -167,7 +167,7 @@ fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
         }
     }
     let finish = |(name, (mut mean, values)): (&str, (GraderMean, Vec<f64>))| {
-        let summary = statistics::Summary::of(&values);
+        let summary = trial_statistics::Summary::of(&values);
         (mean.mean, mean.decided) = (summary.map(|summary| summary.mean), number(values.len()));
         (name.to_owned(), mean)
     };

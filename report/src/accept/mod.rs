@@ -1,7 +1,7 @@
 //! What becomes of baselines when a run is accepted, as data and as text.
 
-mod accepted;
-mod red_builds;
+mod false_alarms;
+mod new_baseline;
 
 use std::path::Path;
 use std::{fmt, fs, io};
@@ -13,8 +13,8 @@ use evalsuite_records::record::{AcceptedAnswers, Baseline, PassState};
 
 use self::Decision::{Added, Kept, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
 
-pub use self::accepted::{Accepted, AcceptedCase, Decision, accept, accept_answers};
-pub use self::red_builds::RedBuilds;
+pub use self::false_alarms::RedBuilds;
+pub use self::new_baseline::{Accepted, AcceptedCase, Decision, accept, accept_answers};
 
 /// Writes the baseline of a suite. Readers see the old file or the new one.
 ///

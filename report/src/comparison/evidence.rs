@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::statistics::bounded_interval;
+use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests, holm, mean, smallest_p_value};
 use serde::Serialize;
 
 use super::compared::Compared;
 use super::pooled::BetweenRuns;
-use super::suite::SuitePairs;
+use super::suite_verdict::SuitePairs;
 use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS};
 
 /// Probability that a comparison of an agent that has not changed says *regressed*.

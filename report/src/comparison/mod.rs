@@ -2,10 +2,10 @@
 
 mod compared;
 mod evidence;
-mod judged;
+mod judged_answers;
 mod pairing;
 mod pooled;
-mod suite;
+mod suite_verdict;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,13 +22,13 @@ use crate::sequential::{DecisionVerdict, RunDecision};
 
 pub use self::compared::{CaseChange, ChangeKind};
 pub use self::evidence::{ComparisonUnit, SliceComparison};
-pub use self::judged::{JudgedAnswers, answer_pairs, judges_of};
+pub use self::judged_answers::{JudgedAnswers, answer_pairs, judges_of};
 use self::pairing::{Groups, OtherRun};
 pub(crate) use self::pairing::{Standard, has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
-use self::suite::SuitePairs;
-pub use self::suite::{SuiteComparison, UnknownTrials};
+use self::suite_verdict::SuitePairs;
+pub use self::suite_verdict::{SuiteComparison, UnknownTrials};
 
 /// Share of missing pairs above which a comparison says nothing.
 pub(crate) const MOST_MISSING: f64 = 0.1;

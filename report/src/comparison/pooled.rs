@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{CaseRecord, Status};
-use evalsuite_records::statistics::t_quantile;
+use evalsuite_records::trial_statistics::t_quantile;
 use evalsuite_statistics::{ExchangeTest, Unit, chi_square_at_least, mean, standardised_sum, student_at_most};
 use serde::Serialize;
 

@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{CaseRecord, Status};
-use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::shown_from;
 
 use super::{Destination, Format};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::Status;
-use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::terminal::{self, printable};

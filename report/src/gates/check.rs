@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
-use evalsuite_records::statistics::binomial_at_least;
+use evalsuite_records::trial_statistics::binomial_at_least;
 use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::gate::{Gate, Measure, SliceKey, WITH_SKILL};

@@ -1,8 +1,8 @@
 //! What gates measure.
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{Status, TrialSummary};
-use evalsuite_records::statistics::bounded_interval;
-use evalsuite_records::sums::sum;
+use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_schema::gate::{Gate, Measure};
 use evalsuite_statistics::{mean, wilson_interval};
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord, TrialSummary,
     Usage, Verdict,
 };
-use evalsuite_records::statistics::guaranteed_interval;
-use evalsuite_records::sums::sum;
+use evalsuite_records::trial_statistics::guaranteed_interval;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use evalsuite_records::record::{
     AcceptedAnswers, Baseline, CaseRecord, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
-use evalsuite_report::baseline::{answer_pairs_with_accepted, read_accepted_answers, read_baseline};
+use evalsuite_report::baseline_as_run::{answer_pairs_with_accepted, read_accepted_answers, read_baseline};
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
     accept_answers, write_accepted_answers, write_baseline,

@@ -47,7 +47,7 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     if record.planned > 1 && !report.trials().is_empty() {
         writeln!(out, "  {}", tally(record, report.trials().len()))?;
     }
-    crate::run::baseline::write_text(out, record)?;
+    crate::run::baseline_check::write_text(out, record)?;
     let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
     let file = match decisive {
         Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),

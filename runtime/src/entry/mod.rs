@@ -1,15 +1,15 @@
 //! Entry points of generated tests, programs and the command line.
 
-#[cfg_attr(not(feature = "calibration"), path = "no_calibration.rs")]
+#[cfg_attr(not(feature = "calibration"), path = "without_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;
-#[cfg_attr(not(feature = "grader-tests"), path = "no_grader_tests.rs")]
+#[cfg_attr(not(feature = "grader-tests"), path = "without_grader_tests.rs")]
 pub(crate) mod grader_tests;
 mod missing_features;
-#[cfg_attr(not(feature = "probe"), path = "no_probe.rs")]
+#[cfg_attr(not(feature = "probe"), path = "without_probe.rs")]
 pub(crate) mod probe;
-#[cfg_attr(not(feature = "reload"), path = "no_reload.rs")]
+#[cfg_attr(not(feature = "reload"), path = "without_reload.rs")]
 pub(crate) mod reload;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;

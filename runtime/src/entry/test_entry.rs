@@ -37,7 +37,7 @@ pub fn case(evals: fn() -> Evals, index: usize) {
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
             let record = report.record();
-            crate::run::baseline::notice(record).iter().for_each(|line| notice::say(line));
+            crate::run::baseline_check::notice(record).iter().for_each(|line| notice::say(line));
             lines_of_pass(record).iter().for_each(|line| notice::say(line));
             lines_of_hooks(&record.test_name, report.trials()).iter().for_each(|line| notice::say(line));
             match report.status() {

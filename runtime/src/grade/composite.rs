@@ -18,7 +18,7 @@ use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
 use crate::model::messages::pretty;
 use crate::model::score::Score;
-use crate::record::statistics::ratio;
+use crate::record::trial_statistics::ratio;
 
 /// Template variable of the members' results.
 const RESULTS: &str = "EVALUATOR_RESULTS_JSON";

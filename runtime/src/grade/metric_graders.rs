@@ -14,7 +14,7 @@ use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 use crate::grade::assertion_text::{both_fixed, fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
-use crate::record::statistics::ratio;
+use crate::record::trial_statistics::ratio;
 
 /// Tools whose calls only read.
 const EXPLORING: [&str; 10] =

@@ -9,11 +9,11 @@ pub(crate) mod grader_command;
 pub(crate) mod grader_record;
 pub(crate) mod grading_context;
 pub(crate) mod json_graders;
-#[cfg_attr(not(feature = "json-schema"), path = "no_json_schema.rs")]
+#[cfg_attr(not(feature = "json-schema"), path = "without_json_schema.rs")]
 pub(crate) mod json_schema;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
-#[cfg_attr(not(feature = "patterns"), path = "no_regex.rs")]
+#[cfg_attr(not(feature = "patterns"), path = "without_regex.rs")]
 pub(crate) mod regex;
 pub(crate) mod scoring;
 pub(crate) mod similar;

@@ -19,7 +19,7 @@ use crate::model::evidence::Evidence;
 use crate::model::messages::reference_text;
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
-use crate::record::statistics::ratio;
+use crate::record::trial_statistics::ratio;
 
 /// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;

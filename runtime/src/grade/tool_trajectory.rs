@@ -19,7 +19,7 @@ use crate::grade::json_graders::equal;
 use crate::grade::metric_graders::{NotReported, call_duration_ms, calls_of_tools, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
-use crate::record::statistics::ratio;
+use crate::record::trial_statistics::ratio;
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
     let calls = known_calls(config, evidence)?;

@@ -2,7 +2,7 @@
 
 pub(crate) mod command_judge;
 pub(crate) mod contradiction;
-#[cfg_attr(not(feature = "judge"), path = "no_endpoint.rs")]
+#[cfg_attr(not(feature = "judge"), path = "without_endpoint.rs")]
 pub(crate) mod endpoint;
 pub(crate) mod grader_inquiry;
 pub(crate) mod judge_call;

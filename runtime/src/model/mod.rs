@@ -23,5 +23,5 @@ pub(crate) mod score;
 pub(crate) mod suite;
 pub(crate) mod suite_location;
 pub(crate) mod trial;
-#[cfg_attr(not(feature = "users"), path = "no_users.rs")]
+#[cfg_attr(not(feature = "users"), path = "without_users.rs")]
 pub(crate) mod user;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use evalsuite_records::record::{Assertion, Verdict};
-use evalsuite_records::statistics::ratio;
+use evalsuite_records::trial_statistics::ratio;
 use evalsuite_schema::{Object, Value};
 
 use crate::platform::accessors::{getters, setters};

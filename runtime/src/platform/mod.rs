@@ -16,7 +16,7 @@ pub(crate) mod process;
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
 pub(crate) mod seal_terms;
-#[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "no_seal.rs")]
+#[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "without_seal.rs")]
 pub(crate) mod sealed;
 pub(crate) mod shell_quoting;
 pub(crate) mod url;

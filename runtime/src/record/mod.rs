@@ -11,6 +11,6 @@ pub(crate) mod run_directory;
 pub(crate) mod run_record;
 pub(crate) mod trajectory;
 
-pub(crate) use evalsuite_records::{statistics, summary};
+pub(crate) use evalsuite_records::{summary, trial_statistics};
 
 pub use evalsuite_records::record::*;

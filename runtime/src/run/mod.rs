@@ -1,8 +1,8 @@
 //! A run: settings, selection, dependencies, hooks, limits, and trials in phases. The order of the modules is in
 //! `tests/tests/layers`.
 
-pub(crate) mod baseline;
-#[cfg_attr(not(feature = "calibration"), path = "no_calibration.rs")]
+pub(crate) mod baseline_check;
+#[cfg_attr(not(feature = "calibration"), path = "without_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod case;
 pub(crate) mod case_report;

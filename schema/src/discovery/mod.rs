@@ -5,17 +5,16 @@
 
 mod cargo_workspace;
 mod case_files;
-mod directory_links;
 mod listing;
 mod pattern;
 mod spelling;
 mod suite_files;
+mod symlinks;
 #[cfg(test)]
 mod tests;
 
 pub use cargo_workspace::{workspace_around, workspace_root};
 pub use case_files::{CASE_FILES, DataFiles, data_files, is_case_file, list, skills_below};
-pub use directory_links::{DirectoryLink, directory_links};
 pub use listing::{Listing, MAX_DEPTH, MAX_VISITED, Problem, ProblemKind, Tree};
 #[doc(hidden)]
 pub use listing::{in_parts, processors};
@@ -26,3 +25,4 @@ pub use spelling::{has_name_of_disk, has_names_of_disk, with_slashes};
 pub use suite_files::{
     SKILL_EVALS, SKILL_FILE, SuiteFile, calibration_names, is_skill, skill_directory, stem, suite_files,
 };
+pub use symlinks::{DirectoryLink, directory_links};

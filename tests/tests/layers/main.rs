@@ -91,7 +91,7 @@ const DIAGNOSTICS: &[&str] = &["terminal", "suggest", "location", "code", "diagn
 
 /// What listings share, then the kinds of sources, then what they make.
 const DISCOVERY: &[&str] =
-    &["spelling", "cargo_workspace", "suite_files", "listing", "pattern", "case_files", "directory_links"];
+    &["spelling", "cargo_workspace", "suite_files", "listing", "pattern", "case_files", "symlinks"];
 
 const LOADER: &[&str] = &[
     "names",

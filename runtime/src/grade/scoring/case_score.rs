@@ -5,7 +5,7 @@ use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::{Strategy, SuiteKind};
 
 use crate::grade::scoring::CountedScore;
-use crate::record::statistics::{Summary, guaranteed_interval};
+use crate::record::trial_statistics::{Summary, guaranteed_interval};
 
 /// What counts of a trial when its case is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! The outcome and score of a conversation, from its turns and from the graders of the whole conversation.
 
+use evalsuite_records::exact_sums::mean;
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
-use evalsuite_records::sums::mean;
 use evalsuite_schema::Aggregation;
 use evalsuite_schema::decimal::{at_least, shown_against};
 

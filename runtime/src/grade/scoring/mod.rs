@@ -5,7 +5,7 @@ pub(crate) mod case_score;
 pub(crate) mod conversation_score;
 pub(crate) mod trial_score;
 
-use evalsuite_records::sums::sum;
+use evalsuite_records::exact_sums::sum;
 use evalsuite_schema::decimal::{at_least, at_most, without_noise};
 
 pub(crate) use self::case_score::{

@@ -1,7 +1,7 @@
 //! Sealed commands: the kernel confines them to what they may use. [`decision::decide`] says whether one is sealed and what its record says;
 //! [`SealedStart::spawn`] starts it.
 //!
-//! Only on Linux, with the feature `sealed`: elsewhere, `no_seal.rs` takes its place. A thread of its own restricts itself with Landlock and
+//! Only on Linux, with the feature `sealed`: elsewhere, `without_seal.rs` takes its place. A thread of its own restricts itself with Landlock and
 //! with a seccomp filter for sockets, then starts the program, which inherits both for good. User and network namespaces are not used: containers often forbid them, as a mapped user they need a file that
 //! Landlock closes, and what they would add, UDP and Unix sockets, the filter covers.
 

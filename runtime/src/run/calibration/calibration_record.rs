@@ -4,12 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_records::exact_sums;
 use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
     Shortfall,
 };
-use evalsuite_records::statistics::ratio;
-use evalsuite_records::sums;
+use evalsuite_records::trial_statistics::ratio;
 use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_schema::sorting::sort_by;
 use evalsuite_schema::{Bar, Calibration};
@@ -204,7 +204,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    sums::mean(&values.collect::<Vec<_>>()).unwrap_or_default()
+    exact_sums::mean(&values.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "there are at most a thousand samples")]

@@ -15,7 +15,7 @@ use crate::model::suite_location::program;
 use crate::platform::files::{read_json, sorted_directories, write_json};
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::{CASE_RECORD, EARLIER_CASES, TRIAL_RECORD, trial_directory_name};
-use crate::record::statistics::{
+use crate::record::trial_statistics::{
     Summary, by_k, guaranteed_interval, largest_lower_end, pass_at_k, pass_hat_k, scores_to_reach, stability,
 };
 use crate::run::case_report::CaseReport;
@@ -41,7 +41,7 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
     if record.outcome != Status::Passed {
         record.reason = reason(plan, counted, record.outcome, record.score);
     }
-    crate::run::baseline::judge(plan, &mut record);
+    crate::run::baseline_check::judge(plan, &mut record);
     record
 }
 

@@ -71,7 +71,8 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
             let kept = kept.unwrap_or_default();
             let mut trials = run_trials(&plan, &mut setup, kept).map_err(|error| plan.unwritable(error))?;
-            crate::run::baseline::confirm(&plan, &mut setup, &mut trials).map_err(|error| plan.unwritable(error))?;
+            crate::run::baseline_check::confirm(&plan, &mut setup, &mut trials)
+                .map_err(|error| plan.unwritable(error))?;
             let record = decided(&plan, &trials);
             let is_last = !record.fails_test() || plan.settings.runner.is_last_attempt();
             setup.end(is_last).iter().for_each(|problem| notice::say(problem));

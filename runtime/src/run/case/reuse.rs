@@ -207,7 +207,7 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
 /// A record of another run as one of this run, in view of the baseline now.
 fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
     record.baseline = None;
-    crate::run::baseline::judge(plan, &mut record);
+    crate::run::baseline_check::judge(plan, &mut record);
     record.identity = plan.identity.clone();
     record.program = program();
     record.reused_run = Some(run);

@@ -5,7 +5,7 @@ pub(crate) mod canary;
 pub(crate) mod captured;
 pub(crate) mod conversation;
 pub(crate) mod graded;
-#[cfg_attr(not(feature = "mcp"), path = "no_mcp_servers.rs")]
+#[cfg_attr(not(feature = "mcp"), path = "without_mcp_servers.rs")]
 pub(crate) mod mcp_servers;
 pub(crate) mod prepared;
 pub(crate) mod recorded_models;

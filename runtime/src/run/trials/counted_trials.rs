@@ -9,7 +9,7 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::decimal::at_least;
 
 use crate::grade::scoring::{CaseStandard, TrialPoint, is_completed, is_settled};
-use crate::record::statistics::Summary;
+use crate::record::trial_statistics::Summary;
 
 /// The trials of a case that ran; none of a case that must not run.
 #[derive(Default)]

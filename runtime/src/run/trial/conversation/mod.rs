@@ -1,6 +1,6 @@
 //! A conversation: the agent is called once per turn, and each reply is graded before the next turn, with the messages and reports so far.
 
-#[cfg_attr(not(feature = "users"), path = "no_simulated_user.rs")]
+#[cfg_attr(not(feature = "users"), path = "without_simulated_user.rs")]
 pub(crate) mod simulated_user;
 #[cfg(any(feature = "grader-tests", feature = "users"))]
 pub(crate) mod user_role;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_report::baseline::{read_accepted_answers, read_baseline};
+use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{RunData, accept, accept_answers, write_accepted_answers, write_baseline};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 

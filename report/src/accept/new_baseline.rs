@@ -9,7 +9,7 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::decimal::is_same;
 
-use crate::baseline::rounded;
+use crate::baseline_as_run::rounded;
 use crate::run_data::{CaseData, RunData, SuiteData, answer_of};
 
 /// The baseline of a suite after a run was accepted.

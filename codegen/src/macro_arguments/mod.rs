@@ -6,10 +6,10 @@ use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 
-use crate::binding::arguments::{problems_of, skip_token, string};
+use crate::binding::argument_table::{problems_of, skip_token, string};
 use crate::binding::{Binding, Problem};
 
-pub use crate::binding::arguments::{ARGUMENTS, Argument};
+pub use crate::binding::argument_table::{ARGUMENTS, Argument};
 
 /// The arguments of a call, as far as they could be parsed.
 pub struct Arguments {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, DecisionRecord, SuiteId};
-use evalsuite_report::baseline::{
+use evalsuite_report::baseline_as_run::{
     answer_pairs_with_accepted, read_accepted_answers, read_baseline, trials_of_baselines,
 };
 use evalsuite_report::{CompareOptions, Comparison, RunData, SuiteData};

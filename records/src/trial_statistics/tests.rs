@@ -1,6 +1,6 @@
 //! Tests of the statistics of trials.
 
-use crate::statistics::*;
+use crate::trial_statistics::*;
 
 #[track_caller]
 fn close(actual: f64, expected: f64) {

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::sorting::{map, set, sort_by};
 
+use crate::exact_sums::mean;
 use crate::record::Stability;
-use crate::sums::mean;
 
 /// Mean and spread of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{AnswerPair, GraderRecord, PairRecord, Side, Usage};
-use evalsuite_records::sums::sum;
 use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_statistics::{mean, share_interval, sign_flip_p_value};
 use serde::Serialize;
