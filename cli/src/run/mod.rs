@@ -10,7 +10,7 @@ pub(crate) mod model_calls;
 /// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
 /// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
 /// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and all gates are
-/// met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
+/// met, 1 if a test fails, a gate is missed, a case has no record or a hook failed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a gate
 /// cannot be decided.
 ///
 /// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, its trials are compared
@@ -104,7 +104,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::cargo_commands::exact_calls;
-use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
+use self::chosen_tests::{SuiteTests, choose_tests};
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
 #[cfg(not(feature = "record"))]
@@ -151,13 +151,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let suites = chosen_tests::describe_suites(&command.build)?;
     let output = stored_runs::output_path()?;
-    let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
-        CliError::new(match (command.failed, command.flaky) {
-            (true, _) => "the last result of every selected case is a pass".to_owned(),
-            (_, Some(_)) => "no selected case is flaky".to_owned(),
-            _ => message,
-        })
-    })?;
+    let chosen = choose_tests(command, &output, &suites)?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
     let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
@@ -219,7 +213,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let mut checked = Exit::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        result.run = finish::finish(&run, command.format, false)?.0;
+        let end;
+        (result.run, end) = finish::finish(&run, command.format, false)?;
         if let Some(run) = StoredRun::open(&run) {
             if result.decision.is_none() {
                 // The exit status is that of the tests all the same.
@@ -236,6 +231,11 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             let names = chosen_tests::suite_names(&suites);
             let is_complete = |suite: &str| complete.contains(suite);
             (result.gates, checked) = crate::gate::after_run(&run, &names, is_complete)?;
+        }
+        // A test program that ended with status 0 before its tests did, and a hook that failed after them. Tests that were not started
+        // need not have been chosen.
+        if end == Exit::Problems {
+            checked = end;
         }
     }
     print(command.format, &result, |out| {
