@@ -35,17 +35,10 @@ fn the_users_of_trials_are_counted() {
 #[test]
 fn a_grader_of_turns_counts_once_per_turn() {
     let grader = |value: Option<f64>| {
-        let mut grader = GraderRecord::default();
-        grader.name = "tone".to_owned();
-        grader.state = if value.is_some() { GraderState::Decided } else { GraderState::Undecided };
-        grader.value = value;
-        grader
+        let state = if value.is_some() { GraderState::Decided } else { GraderState::Undecided };
+        GraderRecord { name: "tone".to_owned(), state, value, ..GraderRecord::default() }
     };
-    let turn = |value: Option<f64>| {
-        let mut turn = TurnRecord::default();
-        turn.graders = vec![grader(value)];
-        turn
-    };
+    let turn = |value: Option<f64>| TurnRecord { graders: vec![grader(value)], ..TurnRecord::default() };
     let mut trial = TrialRecord::new();
     trial.turns = Some(vec![turn(Some(1.0)), turn(Some(0.5)), turn(None)]);
     let mut record = CaseRecord::new();
