@@ -99,7 +99,7 @@ use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, RunData, RunDecision};
-use evalsuite_schema::diagnostics::{Diagnostics, render};
+use evalsuite_schema::diagnostics::{Diagnostics, render, terminal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -239,7 +239,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
     }
     print(command.format, &result, |out| {
-        result.comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+        let mut comparison = result.comparison.iter().map(|comparison| terminal::lines(&comparison.to_string()));
+        comparison.try_for_each(|comparison| write!(out, "\n{comparison}"))?;
         if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
             write!(out, "{decision}")?;
         }
