@@ -9,6 +9,7 @@ use evalsuite_report::{
     Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, JSON_SCHEMAS, RunData, SliceKey, SuiteData,
     check_gates, suite_gates,
 };
+use evalsuite_schema::diagnostics::terminal;
 use evalsuite_schema::json::{Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -96,7 +97,8 @@ pub(crate) fn run(command: &Gate) -> Result<Exit> {
     print(command.format, &Checked { gates: &report, comparison: comparison.as_ref() }, |out| {
         write!(out, "{report}")?;
         let gap = if gates.is_empty() { "" } else { "\n" };
-        comparison.iter().try_for_each(|comparison| write!(out, "{gap}{comparison}"))
+        let mut comparison = comparison.iter().map(|comparison| terminal::lines(&comparison.to_string()));
+        comparison.try_for_each(|comparison| write!(out, "{gap}{comparison}"))
     })?;
     Ok(exit((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
 }
@@ -117,6 +119,7 @@ impl GatesOfRun {
             writeln!(out)?;
         }
         for gate in &self.unchecked_gates {
+            let gate = terminal::line(gate);
             writeln!(out, "unchecked  {gate}  (some tests of the suite were not selected)")?;
         }
         self.gates.as_ref().map_or(Ok(()), |report| write!(out, "{report}"))

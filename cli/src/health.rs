@@ -10,6 +10,7 @@ use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::{Health as Report, HealthOptions, RunData, SuiteHealth};
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
+use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::{OutputFormat, positive};
 use crate::locate::stored_runs;
@@ -81,7 +82,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     };
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
     let health = health.with_probes(&stored_runs::read_probes(&run)?);
-    print(command.format, &health, |out| write!(out, "{health}"))?;
+    print(command.format, &health, |out| write!(out, "{}", terminal::lines(&health.to_string())))?;
     Ok(Exit::Good)
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use evalsuite_report::RunData;
 use evalsuite_report::lift::RunLifts;
+use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
@@ -37,12 +38,12 @@ pub(crate) fn run(command: &Lift) -> Result<Exit> {
         let help = "write `\"arms\": [\"with_skill\", \"without_skill\"]` in evals.json, or these targets in EVAL.yaml";
         return Err(CliError::with_help(message, help));
     }
-    print(command.format, &found, |out| write!(out, "{found}"))?;
+    print(command.format, &found, |out| write!(out, "{}", terminal::lines(&found.to_string())))?;
     Ok(Exit::Good)
 }
 
 /// Writes the lifts of a run, if it has any.
 pub(crate) fn write_lifts(out: &mut impl Write, run: &RunData) -> io::Result<()> {
     let found = RunLifts::of(run);
-    if found.lifts.is_empty() { Ok(()) } else { write!(out, "\n{found}") }
+    if found.lifts.is_empty() { Ok(()) } else { write!(out, "\n{}", terminal::lines(&found.to_string())) }
 }

@@ -20,7 +20,7 @@ use crate::platform::output::{print_json, stdout};
 /// Grade the recorded results of a run again, without calling agents
 ///
 /// Runs the tests with `EVALSUITE_REGRADE`, because graders in Rust are compiled into them. Exit status: 0 if all tests pass, 1 if some
-/// fail, 2 if they cannot be built or the run does not exist.
+/// fail or a case has no record, 2 if they cannot be built or the run does not exist.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("regrade"))]
 pub(crate) struct Regrade {
@@ -89,12 +89,14 @@ pub(crate) fn run(command: &Regrade) -> Result<Exit> {
         return Err(CliError::printed());
     }
     let new = OutputDirectory::new(output).run_directory(&id);
-    let run = if new.is_dir() { finish::finish(&new, command.format, false)?.0 } else { None };
+    let (run, end) = if new.is_dir() { finish::finish(&new, command.format, false)? } else { (None, Exit::Good) };
     if command.format == OutputFormat::Json {
         let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
         print_json(&mut stdout(), &result)?;
     }
-    Ok(exit(status))
+    // A test program may end with status 0 before its tests do.
+    let is_lost = status.success() && end == Exit::Problems;
+    Ok(if is_lost { end } else { exit(status) })
 }
 
 fn cargo_tests(command: &Regrade) -> Command {

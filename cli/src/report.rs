@@ -1,10 +1,11 @@
 //! `cargo evalsuite report`.
 
 use std::collections::HashSet;
+use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use evalsuite_records::record::SuiteSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
@@ -23,6 +24,7 @@ use crate::platform::output::{self, say, stdout};
 /// standard error, and in HTML and Markdown. Exit status: 0 on success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("report"))]
+#[command(group = ArgGroup::new(HTML).args(["html", "html_dir"]).multiple(true))]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -39,15 +41,18 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DIR")]
     pub(crate) html_dir: Option<PathBuf>,
     /// In HTML, omit prompts, answers and transcripts of other cases
-    #[arg(long, value_enum, value_name = "WHICH")]
+    #[arg(long, value_enum, value_name = "WHICH", requires = HTML)]
     pub(crate) only: Option<ReportedCases>,
     /// In HTML, run to compare with: its id or directory [default: the newest earlier run of another commit]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", requires = HTML)]
     pub(crate) baseline: Option<String>,
     /// In HTML, number of earlier runs in the grid and the trends
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = HTML)]
     pub(crate) history: usize,
 }
+
+/// The arguments that write HTML.
+const HTML: &str = "written_html";
 
 /// The files that a run is written to in formats of other programs, such as `--junit FILE`.
 #[derive(Debug)]
@@ -120,7 +125,7 @@ pub(crate) fn run(command: &Report) -> Result<Exit> {
         named.append(&mut exported.named);
     }
     print(command, &run)?;
-    named.iter().try_for_each(|file| writeln!(stdout(), "{}", file.display()))?;
+    named.iter().try_for_each(|file| print_file(command, format_args!("{}", file.display())))?;
     if command.html.is_some() || command.html_dir.is_some() {
         problems.extend(write_html(command, run)?);
     }
@@ -195,7 +200,7 @@ fn write_html(command: &Report, run: RunData) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     if let Some(file) = &command.html {
         let written = report.write_file(file).at(file)?;
-        print_size(file, &written)?;
+        print_size(command, file, &written)?;
         if written.bytes > LARGE_FILE {
             say!("warning: browsers open a file of this size slowly; use --html-dir or --only failed");
         }
@@ -203,17 +208,28 @@ fn write_html(command: &Report, run: RunData) -> Result<Vec<Problem>> {
     }
     if let Some(directory) = &command.html_dir {
         let written = report.write_directory(directory).at(directory)?;
-        print_size(&directory.join("index.html"), &written)?;
+        print_size(command, &directory.join("index.html"), &written)?;
         problems = written.problems;
     }
     Ok(problems)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "sizes of reports are far below 2^53 bytes")]
-fn print_size(file: &Path, written: &Written) -> io::Result<()> {
+fn print_size(command: &Report, file: &Path, written: &Written) -> io::Result<()> {
     let size = match written.bytes {
         bytes @ ..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
         bytes => format!("{:.1} MB", bytes as f64 / 1e6),
     };
-    writeln!(stdout(), "{} ({size})", file.display())
+    print_file(command, format_args!("{} ({size})", file.display()))
+}
+
+/// Prints that a file was written. What programs read from standard output has no other lines.
+fn print_file(command: &Report, line: Arguments<'_>) -> io::Result<()> {
+    match command.format {
+        Some(PrintedReport::Json | PrintedReport::Github) => {
+            say!("{line}");
+            Ok(())
+        }
+        Some(PrintedReport::Human) | None => writeln!(stdout(), "{line}"),
+    }
 }

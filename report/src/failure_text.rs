@@ -51,9 +51,8 @@ impl FailureText {
 /// The graders that count and did not pass, of the trial and then of its turns; composites by their members. A required one that did not
 /// decide fails the trial, too.
 fn not_passed(trial: &TrialRecord) -> Vec<&GraderRecord> {
-    let turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
     let mut found = Vec::new();
-    for grader in trial.graders.iter().chain(turns) {
+    for grader in trial.all_graders() {
         add_not_passed(grader, &mut found);
     }
     // Those that decide come first.

@@ -273,11 +273,8 @@ fn settled(pairs: &[[&CaseData; 2]]) -> [Vec<SettledExpectation>; 2] {
                 continue;
             }
             trials += 1;
-            let of_turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
             let mut of_trial: BTreeMap<SettledExpectation, bool> = BTreeMap::new();
-            for (expectation, holds) in
-                trial.graders.iter().chain(of_turns).flat_map(|grader| expectations(&trial.case_id, grader))
-            {
+            for (expectation, holds) in trial.all_graders().flat_map(|grader| expectations(&trial.case_id, grader)) {
                 *of_trial.entry(expectation).or_insert(true) &= holds;
             }
             for (expectation, holds) in of_trial {

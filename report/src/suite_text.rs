@@ -216,7 +216,7 @@ pub fn judged_rates(run: &RunData) -> Vec<JudgedRate> {
 
 /// The results of a case's judged graders that can be compared with people, each with its judge. An inverted one says the opposite.
 fn judged(case: &CaseData) -> impl Iterator<Item = (&GraderRecord, &str)> {
-    let graders = case.trials.iter().flat_map(|trial| &trial.record.graders).filter(|grader| !grader.negated);
+    let graders = case.trials.iter().flat_map(|trial| trial.record.all_graders()).filter(|grader| !grader.negated);
     graders.filter_map(|grader| Some((grader, grader.judge.as_ref()?.name.as_str())))
 }
 

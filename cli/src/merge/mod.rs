@@ -17,7 +17,7 @@ use serde::Serialize;
 use self::merge_plan::MergePlan;
 use crate::arguments::OutputFormat;
 use crate::locate::{stored_runs, suite_search};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 use crate::platform::output::{Progress, print_json, say, stdout};
 
 /// Merge the parts of a run from several machines
@@ -131,7 +131,7 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
 }
 
 fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
-    fs::create_dir_all(run)?;
+    fs::create_dir_all(run).at(run)?;
     progress.set_steps("copying", plan.copies.len());
     for (path, from) in &plan.copies {
         progress.step();
@@ -146,16 +146,17 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
         write_json(&run.join(path), suite)?;
     }
     if !plan.ledger.is_empty() {
-        fs::write(run.join(LEDGER), &plan.ledger)?;
+        let ledger = run.join(LEDGER);
+        fs::write(&ledger, &plan.ledger).at(&ledger)?;
     }
-    Ok(write_json(&run.join(RUN_RECORD), &plan.run)?)
+    write_json(&run.join(RUN_RECORD), &plan.run)
 }
 
-fn write_json(path: &Path, value: &impl serde::Serialize) -> io::Result<()> {
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        fs::create_dir_all(directory).at(directory)?;
     }
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    fs::write(path, bytes)
+    fs::write(path, bytes).at(path)
 }

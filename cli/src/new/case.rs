@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use evalsuite_schema::discovery::{SKILL_EVALS, suite_files};
+use evalsuite_loader::{LoadedCase, load};
+use evalsuite_schema::discovery::{SKILL_EVALS, suite_files, workspace_around};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::json::{Value, json};
 use jsonc_parser::ParseOptions;
@@ -13,9 +14,10 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Ident, LitStr};
 
 use super::arguments::Question;
-use super::package::{Changes, PackageHere, check_name, read_if_there};
+use super::package::{Changes, PackageHere, Suite, check_name, read_if_there};
 use super::suite;
 use crate::locate::includes::{self, SourceFile};
+use crate::locate::suite_search;
 use crate::new::arguments::{NewCalibration, NewCase, NewGrader};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::stdout;
@@ -34,6 +36,7 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
             Check::Contains(question.answer(arguments.contains.as_deref())?)
         }
     };
+    check_place(&suite, &id, arguments.force)?;
     let mut changes = Changes::new(&package.root);
     let texts = suite_files(&suite.path)?.into_iter().map(|(file, _)| read_if_there(&file));
     let texts = texts.collect::<Result<Vec<_>>>()?;
@@ -50,6 +53,32 @@ pub(super) fn write(arguments: &NewCase) -> Result<()> {
         changes.create(suite.cases.join(format!("{id}/case.yaml")), case(&input, &check, canary));
     }
     changes.write(arguments.force)
+}
+
+/// Refuses a case that would break the suite: one whose id another case has, and one in a directory that the suite does not read. Of a
+/// suite with errors, neither is known.
+fn check_place(suite: &Suite, id: &str, is_forced: bool) -> Result<()> {
+    let Some(loaded) = load(&suite_search::request(&suite.path)?).suite else { return Ok(()) };
+    let workspace = workspace_around(&suite.path);
+    let file = |case: &LoadedCase| workspace.join(&case.case.location.file);
+    let replaced = if suite.has_tasks { suite.path.join(format!("tasks/{id}.json")) } else { suite.cases.join(id) };
+    let is_replaced = |case: &LoadedCase| !suite.is_skill && file(case).starts_with(&replaced);
+    let known = loaded.cases.iter().find(|case| case.case.id == *id);
+    if let Some(case) = known.filter(|case| !is_replaced(case) || !is_forced) {
+        let message = format!("{} has a case `{id}` already: {}", suite.entry, case.case.location);
+        let help =
+            if is_replaced(case) { "choose another id, or replace it with `--force`" } else { "choose another id" };
+        return Err(CliError::with_help(message, help));
+    }
+    let tasks = suite.path.join("tasks");
+    let is_listed =
+        |case: &LoadedCase| ![&suite.cases, &tasks].iter().any(|directory| file(case).starts_with(directory));
+    if !suite.is_skill && !suite.has_tasks && !loaded.cases.is_empty() && loaded.cases.iter().all(is_listed) {
+        let message = format!("{} lists its cases in `tests`, and does not read a directory of cases", suite.entry);
+        let help = format!("add the case to the list, whose first one is at {}", loaded.cases[0].case.location);
+        return Err(CliError::with_help(message, help));
+    }
+    Ok(())
 }
 
 /// How the answer is checked.

@@ -23,7 +23,7 @@ use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{Progress, print, say};
 use crate::run::cargo_commands::evalsuite_feature;
-use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_checks};
+use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_checks, unmatched};
 
 /// Find cases that pass without work and graders that decide nothing, without calling agents
 ///
@@ -139,6 +139,7 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
     if records.is_empty() && !broken {
         return Err(nothing_chosen(replies, &labels));
     }
+    unmatched_options(command, replies).iter().for_each(|warning| say!("warning: {warning}"));
     for (record, label) in &records {
         for case in &record.cases {
             if let Some(error) = &case.error {
@@ -152,6 +153,20 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
     print(command.format, &probed, |out| write(out, &records))?;
     let found = records.iter().any(|(record, _)| record.findings().next().is_some());
     Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
+}
+
+/// What the command line names beside other names and no suite, or no case, has.
+fn unmatched_options(command: &Probe, replies: &[ProbeReply]) -> Vec<String> {
+    let ids = || replies.iter().flat_map(|reply| &reply.cases).map(String::as_str);
+    let tags = || replies.iter().flat_map(|reply| &reply.tags).map(String::as_str);
+    let suites = || replies.iter().map(|reply| reply.suite.name.as_str());
+    let of_suites = command.suites.iter().filter(|name| !replies.iter().any(|reply| reply.is_named(name)));
+    let of_suites = of_suites.map(|name| unmatched(format!("no suite is `{name}`"), name, suites()));
+    let of_ids = command.cases.iter().filter(|id| ids().all(|known| known != **id));
+    let of_ids = of_ids.map(|id| unmatched(format!("no case has the id `{id}`"), id, ids()));
+    let of_tags = command.tags.iter().filter(|tag| tags().all(|known| known != **tag));
+    let of_tags = of_tags.map(|tag| unmatched(format!("no case has the tag `{tag}`"), tag, tags()));
+    of_suites.chain(of_ids).chain(of_tags).collect()
 }
 
 /// The error that no case was chosen, with what there is.

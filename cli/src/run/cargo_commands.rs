@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
     use crate::run::Run;
-    use crate::run::chosen_tests::choose_tests;
+    use crate::run::chosen_tests::selected_tests;
 
     fn line(command: &Command) -> String {
         let words: Vec<&str> = command.get_args().filter_map(|argument| argument.to_str()).collect();
@@ -290,7 +290,7 @@ mod tests {
         for (suite, chosen) in of_results.iter_mut().zip(chosen) {
             suite.tests.retain(|test| chosen.contains(&test.case_id.as_str()));
         }
-        let chosen = choose_tests(&Run::default(), &of_results).expect("tests are chosen");
+        let chosen = selected_tests(&Run::default(), &of_results).expect("tests are chosen");
         let known: BTreeSet<TestKey> = suites.iter().flat_map(tests_of).collect();
         let build = Build { workspace: true, ..Build::default() };
         let targets = json!([{"name": "a", "kind": ["lib"]}, {"name": "eval-s", "kind": ["test"]}, {"name": "other", "kind": ["test"]}]);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
+use std::mem;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -19,6 +20,7 @@ use super::progress::TestKey;
 use crate::arguments::Build;
 use crate::health;
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::output::say;
 use crate::run::Run;
 
 /// Tests of suites.
@@ -61,37 +63,83 @@ impl SuiteTests {
     }
 }
 
-/// The suites with only those tests that the results of earlier runs choose; without such a choice, all of them.
-pub(super) fn chosen_by_results(
-    command: &Run,
-    output: &Path,
-    suites: &[SuiteDescription],
-) -> io::Result<Vec<SuiteDescription>> {
+/// Chooses the tests of cases by the command line and by the results of earlier runs, and the tests that check their suites.
+pub(super) fn choose_tests(command: &Run, output: &Path, suites: &[SuiteDescription]) -> Result<SuiteTests> {
+    let selected = selected_tests(command, suites).map_err(CliError::new)?;
+    unmatched_options(command, suites).iter().for_each(|warning| say!("warning: {warning}"));
     let mut chosen = suites.to_vec();
+    retain(&mut chosen, |suite, test| selected.cases.contains(&TestKey::new(&suite.id, &test.test)));
+    let mut nothing = String::new();
     if command.failed {
-        let tests =
-            suites.iter().flat_map(|suite| suite.tests.iter().map(|test| (suite.suite.clone(), test.test.clone())));
-        let outcomes = newest_outcomes(output, &suite_names(suites), &tests.collect())?;
+        let tests = chosen.iter().flat_map(|suite| suite.tests.iter().map(|test| key(suite, test))).collect();
+        let outcomes = newest_outcomes(output, &suite_names(suites), &tests)?;
         retain(&mut chosen, |suite, test| {
-            let outcome = outcomes.get(&(suite.to_owned(), test.test.clone()));
-            matches!(outcome, Some(Status::Failed | Status::Error))
+            matches!(outcomes.get(&key(suite, test)), Some(Status::Failed | Status::Error))
         });
+        nothing = none_failed(tests.len(), tests.len() - outcomes.len(), output);
     }
     if let Some(window) = command.flaky {
-        retain(&mut chosen, health::flaky(output, &suite_names(suites), window)?);
+        let names = suite_names(suites);
+        let is_flaky = health::flaky(output, &names, window)?;
+        retain(&mut chosen, |suite, test| is_flaky(&suite.suite, test));
+        nothing = "no selected case is flaky".to_owned();
     }
-    Ok(chosen)
+    selected_tests(&Run::default(), &chosen).map_err(|_| CliError::new(nothing))
 }
 
-fn retain(suites: &mut [SuiteDescription], is_chosen: impl Fn(&str, &TestDescription) -> bool) {
+fn retain(suites: &mut [SuiteDescription], is_chosen: impl Fn(&SuiteDescription, &TestDescription) -> bool) {
     for suite in suites {
-        let name = suite.suite.clone();
-        suite.tests.retain(|test| is_chosen(&name, test));
+        let mut tests = mem::take(&mut suite.tests);
+        tests.retain(|test| is_chosen(suite, test));
+        suite.tests = tests;
     }
 }
 
-/// Chooses the tests of cases, and the tests that check their suites. `Err`: there are none; with what there is to choose from.
-pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result<SuiteTests, String> {
+/// The name of the suite of a test, and its path.
+fn key(suite: &SuiteDescription, test: &TestDescription) -> (String, String) {
+    (suite.suite.clone(), test.test.clone())
+}
+
+/// Why `--failed` chooses none of so many selected cases, some of which have no result.
+fn none_failed(selected: usize, without_result: usize, output: &Path) -> String {
+    let output = output.display();
+    match without_result {
+        0 => "the last result of every selected case is a pass".to_owned(),
+        count if count == selected => format!("no selected case has a result in {output}"),
+        count => format!(
+            "no selected case has failed: {} in {output}, and the last result of the others is a pass",
+            if count == 1 { "1 case has no result".to_owned() } else { format!("{count} cases have no result") },
+        ),
+    }
+}
+
+/// What the command line names beside other names and no case has: then the others choose, and nothing shows that this one does not.
+fn unmatched_options(command: &Run, suites: &[SuiteDescription]) -> Vec<String> {
+    let cases = || suites.iter().flat_map(|suite| suite.tests.iter().map(move |case| (suite, case)));
+    let tags = || cases().flat_map(|(_, case)| case.tags.iter().map(String::as_str));
+    let buckets = || cases().filter_map(|(_, case)| case.bucket.as_deref());
+    let of_tags = command.tags.iter().chain(&command.excluded_tags).filter(|tag| tags().all(|known| known != **tag));
+    let of_tags = of_tags.map(|tag| unmatched(format!("no case has the tag `{tag}`"), tag, tags()));
+    let of_buckets = command.buckets.iter().filter(|bucket| buckets().all(|known| known != **bucket));
+    let of_buckets =
+        of_buckets.map(|bucket| unmatched(format!("no case has the bucket `{bucket}`"), bucket, buckets()));
+    let named = command.filters.iter().filter(|filter| !cases().any(|(suite, case)| is_named(suite, case, filter)));
+    let named =
+        named.map(|filter| unmatched(format!("no id and no test name contains `{filter}`"), filter, names(suites)));
+    of_tags.chain(of_buckets).chain(named).collect()
+}
+
+/// A message about a name that nothing has, with the one that was probably meant.
+pub(crate) fn unmatched<'k>(message: String, name: &str, known: impl Iterator<Item = &'k str>) -> String {
+    match did_you_mean(name, known) {
+        Some(meant) => format!("{message}\n  = help: {meant}"),
+        None => message,
+    }
+}
+
+/// The tests of cases that the command line selects, and the tests that check their suites. `Err`: there are none; with what there is to
+/// choose from.
+pub(super) fn selected_tests(command: &Run, suites: &[SuiteDescription]) -> Result<SuiteTests, String> {
     let mut chosen = SuiteTests::default();
     for suite in suites {
         let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(suite, case, command)).collect();
@@ -106,14 +154,24 @@ pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> Result
 fn is_chosen(suite: &SuiteDescription, case: &TestDescription, command: &Run) -> bool {
     let has = |tag: &String| case.tags.contains(tag);
     let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
-    let named = |filter: &String| {
-        let is_suite = *filter == suite.suite || suite.id.is_called(filter);
-        is_suite || case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str())
-    };
+    let named = |filter: &String| is_named(suite, case, filter);
     (command.tags.is_empty() || command.tags.iter().any(has))
         && !command.excluded_tags.iter().any(has)
         && (command.buckets.is_empty() || command.buckets.iter().any(is_in))
         && (command.filters.is_empty() || command.filters.iter().any(named))
+}
+
+/// Whether a filter is a part of the names of a case, or a name of its suite.
+fn is_named(suite: &SuiteDescription, case: &TestDescription, filter: &str) -> bool {
+    let is_suite = filter == suite.suite || suite.id.is_called(filter);
+    is_suite || case.test.contains(filter) || case.case_id.contains(filter)
+}
+
+/// Ids and test names of all cases, and names of suites.
+fn names(suites: &[SuiteDescription]) -> impl Iterator<Item = &str> {
+    let cases = suites.iter().flat_map(|suite| &suite.tests);
+    let of_cases = cases.flat_map(|case| [case.case_id.as_str(), case.test.as_str()]);
+    of_cases.chain(suites.iter().map(|suite| suite.suite.as_str()))
 }
 
 fn nothing_chosen(filters: &[String], suites: &[SuiteDescription]) -> String {
@@ -124,8 +182,7 @@ fn nothing_chosen(filters: &[String], suites: &[SuiteDescription]) -> String {
                 `evalsuite::include_eval_suite!(\"suites/my_suite\")`"
             .to_owned();
     }
-    let of_cases = cases().flat_map(|case| [case.case_id.as_str(), case.test.as_str()]);
-    let names: Vec<&str> = of_cases.chain(suites.iter().map(|suite| suite.suite.as_str())).collect();
+    let names: Vec<&str> = names(suites).collect();
     let misspelled = filters.iter().filter(|filter| names.iter().all(|name| !name.contains(filter.as_str())));
     let meant = misspelled.filter_map(|filter| did_you_mean(filter, names.iter().copied())).next();
     let list = |what: &str, names: BTreeSet<&str>| {
@@ -240,7 +297,7 @@ mod tests {
             suite("card", &["nightly"], &[("late", Some("dates"))]),
             suite("bare", &[], &[("a", None)]),
         ];
-        match choose_tests(&command, &suites) {
+        match selected_tests(&command, &suites) {
             Ok(chosen) => chosen.tests(),
             Err(message) => vec![message],
         }
@@ -266,6 +323,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_no_case_has_is_reported_although_others_choose_cases() {
+        let suites = [suite("shop", &["fast", "slow"], &[("refund-small", Some("money")), ("refund-late", None)])];
+        let unmatched = |command: Run| unmatched_options(&command, &suites);
+        let command = Run {
+            tags: texts(&["fast", "fsat"]),
+            excluded_tags: texts(&["slow", "slwo"]),
+            buckets: texts(&["money", "mony", "x"]),
+            filters: texts(&["shop", "refund", "refnud-late"]),
+            ..Run::default()
+        };
+        let expected = [
+            "no case has the tag `fsat`\n  = help: did you mean `fast`?",
+            "no case has the tag `slwo`\n  = help: did you mean `slow`?",
+            "no case has the bucket `mony`\n  = help: did you mean `money`?",
+            "no case has the bucket `x`",
+            "no id and no test name contains `refnud-late`\n  = help: did you mean `refund-late`?",
+        ];
+        assert_eq!(unmatched(command), expected);
+        assert_eq!(unmatched(Run::default()), [""; 0]);
+    }
+
+    #[test]
     fn a_choice_of_nothing_lists_what_there_is() {
         let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
         let expected = "none of 4 cases is selected\n  = help: there are the suites `bare`, `card`, `shop`; \
@@ -273,7 +352,7 @@ mod tests {
         assert_eq!(chosen(none), [expected]);
         let misspelled = Run { filters: texts(&["refnud-small"]), ..Run::default() };
         assert_eq!(chosen(misspelled), ["none of 4 cases is selected\n  = help: did you mean `refund-small`?"]);
-        let message = choose_tests(&Run::default(), &[]).expect_err("there are no tests");
+        let message = selected_tests(&Run::default(), &[]).expect_err("there are no tests");
         assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
     }
 }

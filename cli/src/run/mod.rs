@@ -10,8 +10,8 @@ pub(crate) mod model_calls;
 /// Builds the tests, lists the cases of their suites, and runs the selected cases with `cargo test` or nextest. Then summarizes the run as
 /// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
 /// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and
-/// all gates are met, 1 if a test fails or a gate is missed, 2 if no case is selected or the tests cannot be built, 4 if all tests pass and a
-/// gate cannot be decided.
+/// all gates are met, 1 if a test fails, a gate is missed, a case has no record or a hook failed, 2 if no case is selected or the tests cannot
+/// be built, 4 if all tests pass and a gate cannot be decided.
 ///
 /// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, the trials are
 /// compared with those of the baseline, and the run ends as soon as the comparison is decided. Exit status: 0 if the run is within the
@@ -99,12 +99,12 @@ use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, RunData, RunDecision};
-use evalsuite_schema::diagnostics::{Diagnostics, render};
+use evalsuite_schema::diagnostics::{Diagnostics, render, terminal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::cargo_commands::exact_calls;
-use self::chosen_tests::{SuiteTests, choose_tests, chosen_by_results};
+use self::chosen_tests::{SuiteTests, choose_tests};
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
 use self::progress::TestKey;
@@ -151,13 +151,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let suites = chosen_tests::describe_suites(&command.build)?;
     let output = stored_runs::output_path()?;
-    let chosen = choose_tests(command, &chosen_by_results(command, &output, &suites)?).map_err(|message| {
-        CliError::new(match (command.failed, command.flaky) {
-            (true, _) => "the last result of every selected case is a pass".to_owned(),
-            (_, Some(_)) => "no selected case is flaky".to_owned(),
-            _ => message,
-        })
-    })?;
+    let chosen = choose_tests(command, &output, &suites)?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
     let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
@@ -219,7 +213,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let mut checked = Exit::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        result.run = finish::finish(&run, command.format, false)?.0;
+        let end;
+        (result.run, end) = finish::finish(&run, command.format, false)?;
         if let Some(run) = StoredRun::open(&run) {
             if result.decision.is_none() {
                 // The exit status is that of the tests all the same.
@@ -237,9 +232,15 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             let is_complete = |suite: &str| complete.contains(suite);
             (result.gates, checked) = crate::gate::after_run(&run, &names, is_complete)?;
         }
+        // A test program that ended with status 0 before its tests did, and a hook that failed after them. Tests that were not started
+        // need not have been chosen.
+        if end == Exit::Problems {
+            checked = end;
+        }
     }
     print(command.format, &result, |out| {
-        result.comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+        let mut comparison = result.comparison.iter().map(|comparison| terminal::lines(&comparison.to_string()));
+        comparison.try_for_each(|comparison| write!(out, "\n{comparison}"))?;
         if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
             write!(out, "{decision}")?;
         }

@@ -96,8 +96,7 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
         text.push_str("\nanswer\n");
         add_indented(text, "  ", answer);
     }
-    let turns = record.turns.iter().flatten().flat_map(|turn| &turn.graders);
-    let graders: Vec<&GraderRecord> = record.graders.iter().chain(turns).collect();
+    let graders: Vec<&GraderRecord> = record.all_graders().collect();
     let of_user: Vec<&GraderRecord> = record.user.iter().flat_map(|user| &user.graders).collect();
     for (title, graders) in [("graders", graders), ("graders of the simulated user", of_user)] {
         if !graders.is_empty() {

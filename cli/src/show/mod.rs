@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evalsuite_records::run_directory::open_regular_file;
+use evalsuite_records::run_directory::{LATEST, open_regular_file};
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use evalsuite_schema::Value;
 use evalsuite_schema::diagnostics::suggest;
@@ -29,9 +29,9 @@ pub(crate) struct Show {
     /// Id or test name of a case, or ATIF files
     #[arg(required = true, value_name = "CASE|FILE")]
     pub(crate) names: Vec<String>,
-    /// Run: its id, its directory, or `latest`
-    #[arg(long, value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
+    /// Run: its id, its directory, or `latest` [default: latest]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
     /// Show the case of this target only
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
@@ -39,9 +39,9 @@ pub(crate) struct Show {
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<u32>,
     /// Show this step of the transcript only, counted from 1
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "html")]
     pub(crate) step: Option<usize>,
-    /// Write the transcripts to an HTML file instead
+    /// Write the transcripts of ATIF files to an HTML file instead
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -55,6 +55,18 @@ pub(crate) fn run(command: &Show) -> Result<Exit> {
 }
 
 fn show_files(command: &Show) -> Result<Exit> {
+    if let Some(name) = command.names.iter().find(|name| !Path::new(name).exists()) {
+        let message = format!("`{name}` is not a file; several names, and --html, are for ATIF files");
+        return Err(CliError::with_help(message, "`cargo evalsuite report --html FILE` shows cases"));
+    }
+    let of_cases = [
+        ("--run", command.run.is_some()),
+        ("--target", command.target.is_some()),
+        ("--trial", command.trial.is_some()),
+    ];
+    if let Some((option, _)) = of_cases.iter().find(|(_, is_given)| *is_given) {
+        return Err(CliError::new(format!("{option} selects a case, and `{}` is a file", command.names[0])));
+    }
     let (mut transcripts, mut documents) = (Vec::new(), Vec::new());
     for name in &command.names {
         let file = Path::new(name);
@@ -87,7 +99,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn show_case(command: &Show, name: &str) -> Result<Exit> {
-    let run = RunData::read(stored_runs::find(&command.run)?.path())?;
+    let run = RunData::read(stored_runs::find(command.run.as_deref().unwrap_or(LATEST))?.path())?;
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let has_name = |case: &&CaseData| [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned());
     let mut found: Vec<&CaseData> = cases().filter(has_name).collect();

@@ -37,6 +37,38 @@ fn help_fits_into_80_columns() {
     }
 }
 
+#[test]
+fn no_text_of_a_run_affects_the_terminal() {
+    let package = Package::new(&[]);
+    let hostile = "\u{1b}[31mred\u{7}\u{202e}\nmissed  all";
+    for (id, day, skill) in [("run-1", 20, 1.0), ("run-2", 21, 0.0)] {
+        let mut run = SyntheticRun::new(id, 30, 2);
+        (run.hostile, run.skill) = (Some(hostile.to_owned()), skill);
+        run.started_at = format!("2026-11-{day}T08:00:00.000Z");
+        run.write(&package.root().join("out"));
+    }
+    let records = package.root().join("out").display().to_string();
+    for command in [
+        "report",
+        "list --runs",
+        "health",
+        "diff run-1 run-2 --by tag",
+        "gate run-2 --require pass_rate>=1%",
+        "gate run-2 --require pass_rate>=1% per tag --base run-1 --by tag",
+        "finish run-2",
+    ] {
+        let arguments = command.replace("% per tag", "%\tper\ttag");
+        let arguments: Vec<String> = arguments.split(' ').map(|argument| argument.replace('\t', " ")).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        // The colors of a terminal, which would be left out in a pipe.
+        let output = package.run_with(&arguments, &[("EVALSUITE_OUTPUT", &records), ("CLICOLOR_FORCE", "1")]);
+        let text = output.out + &output.err;
+        let found = text.chars().find(|letter| *letter != '\n' && (letter.is_control() || *letter == '\u{202e}'));
+        assert_eq!(found, None, "{command}: {text:?}");
+        assert!(!text.contains("\nmissed  all"), "a line of its own in `{command}`:\n{text}");
+    }
+}
+
 /// The first line that is wider than 80 columns.
 fn too_wide(text: &str) -> Option<&str> {
     text.lines().find(|line| line.chars().count() > 80)

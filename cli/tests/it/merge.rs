@@ -149,6 +149,16 @@ fn parts_that_contradict_each_other_are_not_merged() {
 }
 
 #[test]
+fn an_output_directory_that_cannot_be_written_is_named() {
+    let package = two_parts();
+    package.write("all", "a file");
+    let output = merge(&package);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    let named = output.err.strip_prefix("error: ").and_then(|error| error.split_once("/all/runs/.r."));
+    assert!(named.is_some(), "{}", output.err);
+}
+
+#[test]
 fn a_part_has_to_be_a_run() {
     let package = two_parts();
     let output = package.run(&["merge", "one", "suites", "--into", "all"]);

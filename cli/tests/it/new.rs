@@ -378,6 +378,51 @@ fn a_case_is_added_to_the_case_directories_of_any_suite() {
 }
 
 #[test]
+fn a_case_that_would_break_the_suite_is_not_written() {
+    let list = "tests:\n  - { id: refund, input: Refund!, assertions: [{ type: contains, value: sorry }] }\n";
+    let own_id = "id: refund\ninput: Refund!\nassertions: [{ type: contains, value: sorry }]\n";
+    let eval = r#"{ "evals": [{ "id": "refund", "prompt": "Refund!", "expectations": ["It refunds."] }] }"#;
+    let skill = "---\nname: shop\ndescription: Refunds orders of the shop.\n---\nRefund.\n";
+    let listed = ("suites/shop/EVAL.yaml", list);
+    for (files, id, message) in [
+        (&[listed][..], "refund", "suites/shop has a case `refund` already: suites/shop/EVAL.yaml:2:"),
+        (&[listed], "late", "suites/shop lists its cases in `tests`, and does not read a directory of cases"),
+        (
+            &[("suites/shop/EVAL.yaml", "description: d\n"), ("suites/shop/cases/first/case.yaml", own_id)],
+            "refund",
+            "suites/shop has a case `refund` already: suites/shop/cases/first/case.yaml:1:",
+        ),
+        (
+            &[("skills/shop/SKILL.md", skill), ("skills/shop/evals/evals.json", eval)],
+            "refund",
+            "skills/shop has a case `refund` already: skills/shop/evals/evals.json:1:",
+        ),
+    ] {
+        let package = package();
+        files.iter().for_each(|(path, text)| package.write(path, text));
+        let before = package.run(&["list", "--format", "json"]).out;
+        for force in [&[][..], &["--force"]] {
+            let output =
+                package.run(&[&["new", "case", id, "--input", "Hi", "--contains", "Hello"][..], force].concat());
+            assert_eq!((output.code, output.out.as_str()), (2, ""), "{}", output.err);
+            assert!(output.err.starts_with(&format!("error: {message}")), "{}", output.err);
+            assert!(output.err.contains("\n  = help: "), "{}", output.err);
+        }
+        assert_eq!(package.run(&["list", "--format", "json"]).out, before, "{id}");
+    }
+    let package = package();
+    package.write("suites/shop/EVAL.yaml", "tests: ./cases/\n");
+    package.write("suites/shop/cases/first/case.yaml", own_id);
+    let replaced = package.run(&["new", "case", "first", "--input", "Hi", "--contains", "Hello"]);
+    assert!(replaced.code == 2 && replaced.err.contains("overwrites existing files"), "{}", replaced.err);
+    let added = package.run(&["new", "case", "late", "--input", "Hi", "--contains", "Hello"]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    let force = ["new", "case", "late", "--input", "Bye", "--contains", "Hello", "--force"];
+    assert_eq!(package.run(&force).code, 0, "it is replaced");
+    assert_eq!(package.run(&["check"]).out, "no problems in 1 suite with 2 tests\n");
+}
+
+#[test]
 fn a_case_says_what_is_missing() {
     let package = package();
     let output = package.run(&["new", "case", "late"]);

@@ -134,6 +134,23 @@ fn weak_cases_and_graders_are_found_without_calling_the_agent() {
     // What is chosen, in both layouts.
     assert_eq!(cases(&probed.json(&["--tag", "money"])), ["weak"]);
     assert_eq!(cases(&probed.json(&["--case", "hello", "--case", "strong"])), ["hello", "strong"]);
+    let some = probed.run(&[
+        "suites/shop",
+        "crad",
+        "--case",
+        "strong",
+        "--case",
+        "stong",
+        "--tag",
+        "money",
+        "--tag",
+        "x",
+        "--case",
+        "weak",
+    ]);
+    some.says("warning: no suite is `crad`\n");
+    some.says("warning: no case has the id `stong`\n  = help: did you mean `strong`?\n");
+    some.says("warning: no case has the tag `x`\n");
     let good = probed.run(&["suites/shop", "--case", "strong"]);
     assert_eq!(good.code, Some(0), "{good:?}");
     let nothing = probed.run(&["--case", "none"]);

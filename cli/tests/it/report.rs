@@ -107,6 +107,37 @@ fn files_in_the_formats_of_other_programs_are_written() {
 }
 
 #[test]
+fn what_programs_read_has_no_names_of_files() {
+    let package = package();
+    let files = ["--html", "a.html", "--html-dir", "html", "--inspect-log", "logs"];
+    for format in ["json", "github"] {
+        let output = package.run_in_output(&[&["report", "--format", format][..], &files].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        let alone = package.run_in_output(&["report", "--format", format]);
+        assert_eq!(output.out, alone.out, "only the report is printed as {format}");
+        for file in ["a.html (", "html/index.html (", "logs/2026-11-21T"] {
+            assert!(output.err.lines().any(|line| line.starts_with(file)), "`{file}` is not in\n{}", output.err);
+        }
+    }
+    let output = package.run_in_output(&[&["report", "--format", "human"][..], &files].concat());
+    assert!(output.out.contains("\na.html (") && output.err.is_empty(), "{}{}", output.out, output.err);
+}
+
+#[test]
+fn options_of_html_without_html_are_errors() {
+    let package = package();
+    for option in [["--only", "failed"], ["--baseline", "run-1"], ["--history", "3"]] {
+        for format in [&[][..], &["--junit", "evals.xml"]] {
+            let output = package.run_in_output(&[&["report"][..], &option, format].concat());
+            assert_eq!((output.code, output.out.as_str()), (2, ""), "{option:?}");
+            assert!(output.err.contains("<--html <FILE>|--html-dir <DIR>>"), "{}", output.err);
+        }
+        let html = package.run_in_output(&[&["report", "--html", "a.html"][..], &option].concat());
+        assert_eq!(html.code, 0, "{}", html.err);
+    }
+}
+
+#[test]
 fn a_file_above_20_mb_is_warned_about() {
     let package = package();
     let cases = package.root().join("out/runs/run-2/suites/refunds-00000000/cases");

@@ -73,12 +73,17 @@ impl Chosen {
 
     /// The same, with these variables.
     fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
+        self.call(&[&["run", "-p", self.package.name()], arguments].concat(), variables)
+    }
+
+    /// A command of the command line.
+    fn call(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
         let _ = fs::remove_file(&self.log);
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);
         // Where records go, relative to where the command is called.
         let output = self.package.records_directory().strip_prefix(self.parent()).expect("it lies beside").to_owned();
         let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
-        call.args(["evalsuite", "run", "-p", self.package.name()])
+        call.args(["evalsuite"])
             .args(arguments.iter().copied())
             .in_directory(self.package.root())
             .with_cargo()
@@ -314,6 +319,55 @@ fn a_run_ends_with_the_gates_of_its_suites() {
     let ran = chosen.run(&["--test", "evals", "--", "--", "--skip", "shop::large"]);
     assert_eq!(ran.code, Some(4), "{}", ran.transcript());
     ran.says("(1 case did not run;");
+}
+
+/// Test runners count as passed what ends with status 0.
+#[test]
+fn a_program_that_ends_before_its_tests_fails_the_run() {
+    let chosen = small_package("chosen_exits");
+    let exits = "fn exits(_: &mut evalsuite::Trial<'_>) -> Result<String, evalsuite::AgentError> {
+        std::thread::spawn(|| std::process::exit(0)).join().expect(\"the program has ended\")
+    }\n";
+    let include = "evalsuite::include_eval_suite!(\"suites/shop\", agent = exits);\n";
+    chosen.package.write("tests/evals.rs", &format!("{exits}{include}"));
+    let ran = chosen.run(&["--format", "json", "small"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.transcript());
+    let result = crate::package::Package::new(&[]).json("run", &ran.stdout);
+    assert_eq!((&result["tests_passed"], &result["run"]["suites"][0]["error"]), (&true.into(), &1.into()), "{result}");
+    let regraded = chosen.call(&["regrade"], &[]).fails("there is nothing to grade");
+    regraded.is_silent_about("evaluation passed");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hook_that_fails_after_the_tests_fails_the_run() {
+    let chosen = small_package("chosen_hook");
+    let suite =
+        "workspace: { hooks: { after_all: { command: 'exit 3' } } }\nassertions: [{ type: contains, value: please }]\n";
+    chosen.package.write("suites/shop/EVAL.yaml", suite);
+    let ran = chosen.run(&["small"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.transcript());
+    ran.says("test shop::small ... ok").says("error: ");
+}
+
+#[test]
+fn without_a_result_no_case_has_passed_and_a_name_that_no_case_has_is_reported() {
+    let chosen = small_package("chosen_results");
+    let fails = |arguments: &[&str], message: &str| {
+        let ran = chosen.run_again(arguments);
+        assert_eq!(ran.code, Some(2), "{}", ran.transcript());
+        ran.says(message);
+    };
+    chosen.package.records().clear();
+    fails(&["--failed"], "error: no selected case has a result in ");
+    fails(&["--failed", "smal-l"], "error: none of 2 cases is selected\n  = help: did you mean `small`?");
+    fails(&["--flaky", "3", "smal-l"], "error: none of 2 cases is selected\n  = help: did you mean `small`?");
+    let ran = chosen.run_again(&["small", "lrage", "--exclude-tag", "slow"]).succeeds("one case passes");
+    ran.says("warning: no case has the tag `slow`\n");
+    ran.says("warning: no id and no test name contains `lrage`\n  = help: did you mean `large`?\n");
+    ran.says("shop: 1 passed");
+    fails(&["--failed"], "error: no selected case has failed: 1 case has no result in ");
+    fails(&["--failed", "small"], "error: the last result of every selected case is a pass");
 }
 
 #[test]

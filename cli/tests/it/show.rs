@@ -22,7 +22,10 @@ fn what_is_not_a_transcript_is_an_error() {
     package.write("other.json", "{ \"steps\": [] }");
     package.write("empty.json", "{ \"schema_version\": \"ATIF-v1.8\" }");
     for (file, message) in [
-        ("missing.json", "error: missing.json: No such file or directory"),
+        (
+            "missing.json",
+            "error: `missing.json` is not a file; several names, and --html, are for ATIF files\n  = help: ",
+        ),
         ("text.json", "error: text.json: not JSON: EOF while parsing"),
         ("other.json", "error: other.json: not an ATIF document: `schema_version` is not `ATIF-v1.…`"),
         ("empty.json", "error: empty.json: not an ATIF document: `steps` is not a list"),
@@ -33,6 +36,25 @@ fn what_is_not_a_transcript_is_an_error() {
     }
     assert!(!package.root().join("page.html").exists());
     assert_eq!(package.run(&["show", "text.json"]).code, 2);
+}
+
+#[test]
+fn options_of_cases_are_not_for_files_and_several_names_are_not_for_cases() {
+    let (package, case) = package_with_run();
+    package.write("a.json", r#"{ "schema_version": "ATIF-v1.6", "agent": { "name": "x", "version": "1" }, "steps": [{ "step_id": 1, "source": "agent", "message": "hi" }] }"#);
+    for (option, value) in [("--run", "run-1"), ("--target", "default"), ("--trial", "0")] {
+        let output = package.run_in_output(&["show", "a.json", option, value]);
+        let message = format!("error: {option} selects a case, and `a.json` is a file\n");
+        assert_eq!((output.code, output.out.as_str(), output.err), (2, "", message));
+    }
+    assert_eq!(package.run(&["show", "a.json", "--step", "1", "--html", "page.html"]).code, 2);
+    for names in [&[case.as_str(), "a.json"][..], &[&case, "--html", "page.html"]] {
+        let output = package.run_in_output(&[&["show"][..], names].concat());
+        assert!(output.err.starts_with(&format!("error: `{case}` is not a file; several names,")), "{}", output.err);
+        assert_eq!(output.code, 2);
+    }
+    assert!(!package.root().join("page.html").exists());
+    assert_eq!(package.run_in_output(&["show", &case, "--run", "run-1"]).code, 0);
 }
 
 /// A run, and one of its cases that did not pass.

@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use evalsuite_schema::diagnostics::counted;
+
 use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::{PathKind, Scope};
 use crate::read::node::{Data, Entry, Node};
@@ -97,27 +99,25 @@ fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combin
             return None;
         }
     } else {
-        let Some(lines) = csv_rows(&text) else {
-            return invalid(
-                "a quoted value has no closing quote".to_owned(),
-                "add `\"` after it, and write `\"\"` for a quote",
-                d,
-            );
+        let lines = match csv_rows(&text) {
+            Ok(lines) => lines,
+            Err(CsvError { line, message, help }) => return invalid(format!("line {line}: {message}"), help, d),
         };
         let mut lines = lines.into_iter();
         // Blanks after commas are for the reader.
-        let header: Vec<String> = lines.next().unwrap_or_default().iter().map(|name| name.trim().to_owned()).collect();
+        let header = lines.next().map(|row| row.values).unwrap_or_default();
+        let header: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         if let Some((_, twice)) = header.iter().enumerate().find(|(index, name)| header[..*index].contains(name)) {
             return invalid(format!("two columns are named `{twice}`"), "rename one", d);
         }
-        for (index, line) in lines.enumerate() {
-            if line.len() != header.len() {
-                let message =
-                    format!("row {} has {} values, and the header has {}", index + 1, line.len(), header.len());
-                return invalid(message, "write a value for each column", d);
+        for CsvRow { line, values } in lines {
+            if values.len() != header.len() {
+                let values = counted(values.len(), "value");
+                let message = format!("line {line} has {values}, and the header has {}", header.len());
+                return invalid(message, "write a value for each column, and one with a comma in `\"`", d);
             }
             let value = |text| Node { span: node.span, data: Data::String(text) };
-            let pairs = header.iter().cloned().zip(line);
+            let pairs = header.iter().cloned().zip(values);
             all.push(pairs.map(|(key, text)| Entry { key, key_span: node.span, value: value(text) }).collect());
         }
     }
@@ -128,26 +128,72 @@ fn rows(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<Combin
     }
 }
 
-/// The rows of comma-separated values, quoted as in RFC 4180; blank lines are left out. `None`: a quote is not closed. Every user would
-/// compile the crate `csv`.
-fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
-    let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+/// A row of comma-separated values.
+struct CsvRow {
+    /// The line on which it begins, from 1.
+    line: usize,
+    values: Vec<String>,
+}
+
+/// Why a text has no such rows.
+struct CsvError {
+    line: usize,
+    message: &'static str,
+    help: &'static str,
+}
+
+/// How far a value of a row was read.
+#[derive(Clone, Copy, PartialEq)]
+enum CsvValue {
+    /// Only blanks, or text without quotes around it.
+    Plain,
+    /// Within quotes, which began on this line.
+    Quoted(usize),
+    /// Its closing quote was read.
+    Closed,
+}
+
+/// The rows of comma-separated values, quoted as in RFC 4180; a quote within a value without quotes around it is a part of it. Blank lines,
+/// and those with commas alone, are left out. Every user would compile the crate `csv`.
+fn csv_rows(text: &str) -> Result<Vec<CsvRow>, CsvError> {
+    let (mut rows, mut values, mut field, mut state) = (Vec::new(), Vec::new(), String::new(), CsvValue::Plain);
+    let (mut line, mut first_line, mut is_blank) = (1, 1, true);
     let mut letters = text.chars().chain(['\n']).peekable();
     while let Some(letter) = letters.next() {
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => row.push(mem::take(&mut field)),
-            '\r' if !is_quoted => {}
-            '\n' if !is_quoted => {
-                row.push(mem::take(&mut field));
-                rows.push(mem::take(&mut row));
+        match (letter, state) {
+            ('"', CsvValue::Quoted(_)) if letters.peek() == Some(&'"') => field.extend(letters.next()),
+            ('"', CsvValue::Quoted(_)) => state = CsvValue::Closed,
+            (_, CsvValue::Quoted(_)) => field.push(letter),
+            ('\r', _) if letters.peek() == Some(&'\n') => {}
+            ('"', CsvValue::Plain) if field.trim().is_empty() => (state, is_blank) = (CsvValue::Quoted(line), false),
+            (',' | '\n' | '\r', _) => {
+                is_blank &= field.is_empty();
+                values.push(mem::take(&mut field));
+                state = CsvValue::Plain;
+                if letter != ',' {
+                    let values = mem::take(&mut values);
+                    if !is_blank {
+                        rows.push(CsvRow { line: first_line, values });
+                    }
+                    (first_line, is_blank) = (line + 1, true);
+                }
+            }
+            (_, CsvValue::Closed) if !letter.is_whitespace() => {
+                let (message, help) = ("there is text after a closing quote", "write `\"\"` for a quote in a value");
+                return Err(CsvError { line, message, help });
             }
             _ => field.push(letter),
         }
+        line += usize::from(letter == '\n' || letter == '\r' && letters.peek() != Some(&'\n'));
     }
-    rows.retain(|row: &Vec<String>| row.iter().any(|field| !field.is_empty()));
-    (!is_quoted).then_some(rows)
+    match state {
+        CsvValue::Quoted(line) => {
+            let (message, help) =
+                ("a quoted value has no closing quote", "add `\"` after it, and write `\"\"` for a quote");
+            Err(CsvError { line, message, help })
+        }
+        _ => Ok(rows),
+    }
 }
 
 /// Whether the names of the values are not in `vars`, too.
@@ -246,11 +292,13 @@ mod tests {
         let files = [
             ("suite/a.csv", csv),
             ("suite/b.jsonl", "{\"n\": 1}\n\n{\"n\": [2]}\n"),
-            ("suite/c.csv", "a,b\n1\n"),
+            ("suite/c.csv", "a,b\n\"1\n\",2\n1\n"),
             ("suite/d.csv", "a\n"),
             ("suite/f.csv", "a,b\n1,\"2\n3,4\n"),
             ("suite/g.csv", "a, b,b\n1,2,3\n"),
             ("suite/h.csv", "\u{feff}order, Order ID\n1,2\n"),
+            ("suite/i.csv", "q,a\nsay \"hi\",5\" disk\n,\n\"\",\"\"\n \"a, b\" ,c\rd,e"),
+            ("suite/j.csv", "q\n\"say \"hi\" to\"\n"),
         ];
         let package = Package::new(&files);
         let expanded = |case: &str| expanded_in(&package, None, case);
@@ -266,14 +314,19 @@ mod tests {
         let (cases, _) = expanded("{id: a, matrix: b.jsonl}");
         assert_eq!(cases, ["{\"id\":\"a-1\",\"vars\":{\"n\":1}}", "{\"id\":\"a-[2]\",\"vars\":{\"n\":[2]}}"]);
         let problem = |file: &str| expanded(&format!("{{id: a, matrix: {file}}}")).1.remove(0);
-        assert_eq!(problem("c.csv"), "1:17 E043 `c.csv`: row 1 has 1 values, and the header has 2");
+        assert_eq!(problem("c.csv"), "1:17 E043 `c.csv`: line 4 has 1 value, and the header has 2");
         assert_eq!(problem("d.csv"), "1:17 E043 `d.csv`: no values");
-        assert_eq!(problem("f.csv"), "1:17 E043 `f.csv`: a quoted value has no closing quote");
+        assert_eq!(problem("f.csv"), "1:17 E043 `f.csv`: line 2: a quoted value has no closing quote");
         assert_eq!(problem("g.csv"), "1:17 E043 `g.csv`: two columns are named `b`");
         assert_eq!(
             expanded("{id: a, matrix: h.csv}").0,
             ["{\"id\":\"a-1-2\",\"vars\":{\"order\":\"1\",\"Order ID\":\"2\"}}"]
         );
+        let (cases, problems) = expanded("{matrix: i.csv}");
+        assert_eq!(problems, [""; 0]);
+        let expected = [r#"say \"hi\"","a":"5\" disk"#, r#"","a":""#, r#" a, b ","a":"c"#, r#"d","a":"e"#];
+        assert_eq!(cases, expected.map(|values| format!("{{\"vars\":{{\"q\":\"{values}\"}}}}")));
+        assert_eq!(problem("j.csv"), "1:17 E043 `j.csv`: line 2: there is text after a closing quote");
         assert!(problem("e.csv").contains("E018"), "{}", problem("e.csv"));
     }
 

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::sort_by;
 
@@ -57,6 +58,9 @@ pub struct BaselineHeader {
     /// Version of evalsuite that wrote the file.
     pub version: String,
 }
+
+/// Most trials of a case: what is computed from them takes time for each.
+const MOST_TRIALS: u32 = 1_000_000;
 
 impl BaselineHeader {
     /// Value of `schema` in files of this version.
@@ -157,9 +161,24 @@ impl KeyedLine for BaselineCase {
         self.key()
     }
 
+    /// A merge by hand easily leaves a line that no run can have. What is compared with it would be a claim about nothing.
     fn problem(&self) -> Option<String> {
-        (self.trials == 0 || self.passed > self.trials)
-            .then(|| format!("{} of {} trials passed, which is not a result", self.passed, self.trials))
+        let Self { passed, trials, outcomes, scores, .. } = self;
+        if *trials == 0 || passed > trials {
+            return Some(format!("{passed} of {trials} trials passed, which is not a result"));
+        }
+        if *trials > MOST_TRIALS {
+            return Some(format!("{trials} trials are more than {MOST_TRIALS}"));
+        }
+        if let Some(score) = self.score.iter().chain(scores).find(|score| !(0.0..=1.0).contains(*score)) {
+            return Some(format!("the score {score} is not a number from 0 to 1"));
+        }
+        if outcomes.contains(|letter| !matches!(letter, 'P' | 'F')) {
+            return Some(format!("the outcomes `{outcomes}` have other letters than `P` and `F`"));
+        }
+        (scores.len() > outcomes.len()).then(|| {
+            format!("{} scores of {} are not results of trials", scores.len(), counted(outcomes.len(), "outcome"))
+        })
     }
 }
 
@@ -178,17 +197,22 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// If the line is not a valid one.
+    /// If the line is not a valid one, or there are two.
     pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
         // Ids are written as JSON texts: a line without this one is about another case.
         let id = evalsuite_schema::Value::from(case).to_string();
+        let mut found: Option<(usize, BaselineCase)> = None;
         for (index, line) in text.lines().enumerate().skip(1).filter(|(_, line)| line.contains(&id)) {
-            let found: BaselineCase = parse_line(index + 1, line)?;
-            if found.key() == (case, target) {
-                return Ok(Some(found));
+            let line: BaselineCase = parse_line(index + 1, line)?;
+            if line.key() != (case, target) {
+                continue;
             }
+            if let Some((first, _)) = found {
+                return Err(listed_twice(line.key(), first, index + 1));
+            }
+            found = Some((index + 1, line));
         }
-        Ok(None)
+        Ok(found.map(|(_, line)| line))
     }
 
     /// The text of the file, with the cases sorted.
@@ -346,12 +370,15 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
         if let [(first, left), (second, right)] = pair
             && left.key() == right.key()
         {
-            let (case, target) = right.key();
-            let message = format!("case `{case}` with target `{target}` is in line {first}, too");
-            return Err(BaselineError::new(*second, message));
+            return Err(listed_twice(right.key(), *first, *second));
         }
     }
     Ok((header, cases.into_iter().map(|(_, line)| line).collect()))
+}
+
+/// The error about two lines with the same key, by their numbers.
+fn listed_twice((case, target): (&str, &str), first: usize, second: usize) -> BaselineError {
+    BaselineError::new(second, format!("case `{case}` with target `{target}` is in line {first}, too"))
 }
 
 /// Reads one line of a file, whose number is for the error.
@@ -422,6 +449,36 @@ mod baseline_tests {
         assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
         let more = BaselineCase { passed: 2, ..case("a", "x") };
         assert_eq!(error(&text(&[more])), "line 2: 2 of 1 trials passed, which is not a result");
+    }
+
+    #[test]
+    fn a_line_that_no_run_can_have_is_an_error() {
+        let error = |change: &dyn Fn(&mut BaselineCase)| {
+            let mut line = case("a", "x");
+            line.outcomes = "P".to_owned();
+            change(&mut line);
+            let written = text(&[line]);
+            let error = Baseline::parse(&written).unwrap_err().to_string();
+            assert_eq!(Baseline::find(&written, "a", "x").unwrap_err().to_string(), error);
+            error
+        };
+        assert_eq!(error(&|line| line.score = Some(7.0)), "line 2: the score 7 is not a number from 0 to 1");
+        let scores = |line: &mut BaselineCase| (line.outcomes, line.scores) = ("PF".to_owned(), vec![1.0, -0.5]);
+        assert_eq!(error(&scores), "line 2: the score -0.5 is not a number from 0 to 1");
+        let outcomes = |line: &mut BaselineCase| line.outcomes = "PX".to_owned();
+        assert_eq!(error(&outcomes), "line 2: the outcomes `PX` have other letters than `P` and `F`");
+        let scores = |line: &mut BaselineCase| line.scores = vec![1.0, 0.5];
+        assert_eq!(error(&scores), "line 2: 2 scores of 1 outcome are not results of trials");
+        let trials = |line: &mut BaselineCase| line.trials = u32::MAX;
+        assert_eq!(error(&trials), "line 2: 4294967295 trials are more than 1000000");
+    }
+
+    #[test]
+    fn a_case_with_two_lines_is_not_found() {
+        let twice = text(&[case("a", "x"), BaselineCase { passed: 0, ..case("a", "x") }, case("b", "x")]);
+        let error = Baseline::find(&twice, "a", "x").unwrap_err().to_string();
+        assert_eq!(error, "line 3: case `a` with target `x` is in line 2, too");
+        assert_eq!(Baseline::find(&twice, "b", "x"), Ok(Some(case("b", "x"))));
     }
 }
 

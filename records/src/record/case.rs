@@ -55,8 +55,8 @@ pub struct CaseRecord {
     /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
     #[json(default, skip_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
-    /// Attempts at trials that ended in an infrastructure error and were followed by another attempt. They count in nothing but cost and
-    /// tokens: in budgets, and in summaries of the run.
+    /// Attempts at trials that ended in an infrastructure error and were followed by another attempt; in summaries, the trials of earlier
+    /// attempts of the test runner, too. They count in nothing but cost and tokens: in budgets, and in summaries of the run.
     #[json(default, skip_if = "Vec::is_empty")]
     pub retried: Vec<TrialSummary>,
     /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first

@@ -204,11 +204,11 @@ impl Estimate {
 pub struct GraderMean {
     /// Mean of its values, 0 to 1; `None` if it never decided.
     pub mean: Option<f64>,
-    /// Number of trials in which it decided.
+    /// Number of trials in which it decided; of a grader of a turn of a conversation, number of turns.
     pub decided: u32,
-    /// Number of trials in which it did not decide.
+    /// Number of trials, or turns, in which it did not decide.
     pub undecided: u32,
-    /// Number of trials in which it failed.
+    /// Number of trials, or turns, in which it failed.
     pub errors: u32,
 }
 

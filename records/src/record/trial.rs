@@ -392,13 +392,18 @@ impl TrialRecord {
         seals
     }
 
+    /// The results of the graders of the whole, then of those of each turn of a conversation.
+    pub fn all_graders(&self) -> impl Iterator<Item = &GraderRecord> {
+        let of_turns = self.turns.iter().flatten().flat_map(|turn| &turn.graders);
+        self.graders.iter().chain(of_turns)
+    }
+
     /// The commands besides the agent that were to be sealed and are not, each once, such as "unsealed: grader `tests`: the kernel has no
     /// Landlock".
     pub fn unsealed_others(&self) -> Vec<String> {
         let hooks = self.hooks.iter().map(|hook| (format!("hook `{}`", hook.name), hook.sealed.as_ref()));
         let mut all: Vec<(String, Option<&SealRecord>)> = hooks.collect();
-        let of_turns = self.turns.iter().flatten().flat_map(|turn| &turn.graders);
-        self.graders.iter().chain(of_turns).for_each(|grader| add_seals(grader, &mut all));
+        self.all_graders().for_each(|grader| add_seals(grader, &mut all));
         let mut texts: Vec<String> = Vec::new();
         for (who, seal) in all {
             let Some(seal) = seal.filter(|seal| seal.is_unsealed()) else { continue };

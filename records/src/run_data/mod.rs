@@ -146,10 +146,11 @@ impl SuiteData {
 }
 
 impl CaseData {
-    /// Whether it passed although a trial failed or ended in an error.
+    /// Whether it passed although a trial, or an earlier attempt of the test runner, failed or ended in an error.
     pub fn is_flaky(&self) -> bool {
         let counts = &self.record;
-        counts.outcome == Status::Passed && (counts.passed < counts.completed || counts.errors > 0)
+        let has_failed = counts.passed < counts.completed || counts.errors > 0 || counts.runner_attempt > 1;
+        counts.outcome == Status::Passed && has_failed
     }
 }
 

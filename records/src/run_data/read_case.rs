@@ -206,6 +206,8 @@ fn add_test(record: &mut CaseRecord, suite: &SuiteRecord) {
     if record.suite.is_empty() {
         record.suite.clone_from(&suite.name);
     }
+    (record.kind, record.layout) = (suite.kind, suite.layout);
+    record.suite_digest.clone_from(&suite.digest);
     let target = |test: &SuiteTest| test.target.clone().unwrap_or_else(|| "default".to_owned());
     let is_meant = |test: &&SuiteTest| match record.case_id.as_str() {
         // The name of its directory has a digest of what it is.

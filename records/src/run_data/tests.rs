@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use evalsuite_schema::SuiteKind;
+
 use super::{ReadDepth, SuiteData, suites_of};
 use crate::file_lock::FileLock;
-use crate::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord};
+use crate::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord, TrialSummary};
 
 const CASE: &str = "suites/s/cases/c-12345678.attempt-2";
 
@@ -58,12 +60,14 @@ fn trials_that_ended_before_the_process_died_keep_their_outcomes() {
     write(run, &format!("{CASE}/trial-001/started.json"), &started(1));
     let mut tests = SuiteRecord::new();
     tests.name = "s".to_owned();
+    (tests.kind, tests.digest) = (SuiteKind::Regression, "d".to_owned());
     tests.tests = vec![SuiteTest::new("p", "evals::b", "b"), SuiteTest::new("p", "evals::c", "c")];
     write(run, "suites/s/suite.json", &tests);
     let case = suite(run).cases.remove(0);
     let record = &case.record;
     assert_eq!((record.outcome, record.passed, record.completed, record.errors), (Status::Error, 1, 1, 1));
     assert_eq!((record.test_name.as_str(), case.trials.len()), ("evals::c", 2));
+    assert_eq!((record.kind, record.suite_digest.as_str()), (SuiteKind::Regression, "d"), "those of its suite");
 }
 
 #[test]
@@ -80,6 +84,26 @@ fn an_attempt_that_died_is_no_problem_once_another_one_has_ended() {
     let suite = suite(run);
     assert_eq!((suite.cases.len(), suite.cases[0].record.outcome, suite.problems.len()), (1, Status::Passed, 0));
     assert_eq!(suite.cases[0].earlier[0].outcome, Status::Error);
+}
+
+#[test]
+fn what_earlier_attempts_cost_is_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    for (name, attempt, cost) in [("c-12345678", 1, 0.25), ("c-12345678.attempt-2", 2, 0.5)] {
+        let mut record = CaseRecord::new();
+        (record.suite, record.case_id, record.runner_attempt) = ("s".to_owned(), "c".to_owned(), attempt);
+        record.outcome = if attempt == 1 { Status::Failed } else { Status::Passed };
+        let mut trial = TrialSummary::default();
+        (trial.path, trial.cost_usd) = ("trial-000/result.json".to_owned(), Some(cost));
+        record.trials = vec![trial];
+        write(run, &format!("suites/s/cases/{name}/case.json"), &record);
+    }
+    let case = suite(run).cases.remove(0);
+    assert!(case.is_flaky(), "an attempt failed");
+    let costs = case.record.trials.iter().chain(case.record.uncounted_trials()).map(|trial| trial.cost_usd);
+    assert_eq!(costs.collect::<Vec<_>>(), [Some(0.5), Some(0.25)]);
+    assert_eq!(case.record.retried[0].path, "../c-12345678/trial-000/result.json");
 }
 
 #[cfg(unix)]

@@ -158,7 +158,7 @@ fn sampled<'a>(case: &SummedCase<'a>) -> &'a [TrialRecord] {
 
 fn grader_means(cases: &[SummedCase<'_>]) -> BTreeMap<String, GraderMean> {
     let mut values: BTreeMap<&str, (GraderMean, Vec<f64>)> = BTreeMap::new();
-    for grader in cases.iter().flat_map(sampled).flat_map(|trial| &trial.graders) {
+    for grader in cases.iter().flat_map(sampled).flat_map(TrialRecord::all_graders) {
         let (mean, decided) = values.entry(&grader.name).or_default();
         match grader.state {
             GraderState::Decided => decided.extend(grader.value),

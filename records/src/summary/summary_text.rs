@@ -75,6 +75,7 @@ impl fmt::Display for SummaryText<'_> {
         sealing(&summary.targets, f)?;
         trial_errors(&summary.targets, f)?;
         users(&summary.targets, f)?;
+        repeated(&summary.cases, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;
         pass_at_k(summary, f)?;
@@ -125,6 +126,18 @@ fn users(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let failed = if failed > 0 { format!(", {failed} could not say anything") } else { String::new() };
     let what = if left > 0 || !failed.is_empty() { ": errors, not failures of the agent" } else { "" };
     writeln!(f, "  users    {role}{failed}{what}")
+}
+
+/// `  repeated 1 case passed in a later attempt of the test runner: shop::refund (attempt 2)`. Its earlier attempts are in no number.
+fn repeated(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_repeated = |case: &&CaseRecord| case.outcome == Status::Passed && case.runner_attempt > 1;
+    let found: Vec<&CaseRecord> = cases.iter().filter(is_repeated).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let name = |case: &&CaseRecord| format!("{} (attempt {})", case.test_name, case.runner_attempt);
+    let named = named(found.iter().map(name));
+    writeln!(f, "  repeated {} passed in a later attempt of the test runner: {named}", counted(found.len(), "case"))
 }
 
 /// `2 cases passed although a grader failed: shop::refund (tool-trajectory), shop::order (tone)`.
@@ -326,6 +339,24 @@ mod tests {
         let mut summary = SuiteSummary::new();
         (summary.suite, summary.targets, summary.cases) = ("shop".to_owned(), targets, cases);
         SummaryText::new(&summary).to_string()
+    }
+
+    #[test]
+    fn cases_that_passed_because_the_test_runner_repeated_them_are_named() {
+        let again = |id: &str, outcome: Status, attempt: u32| {
+            let mut case = case(id, outcome, &[1]);
+            case.runner_attempt = attempt;
+            case
+        };
+        let cases = vec![
+            again("a", Status::Passed, 1),
+            again("b", Status::Passed, 3),
+            again("c", Status::Failed, 3),
+            again("d", Status::Passed, 2),
+        ];
+        let text = text(vec![target("default", [3, 1, 0, 0])], cases);
+        let line = "\n  repeated 2 cases passed in a later attempt of the test runner: shop::b (attempt 3), shop::d (attempt 2)\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tests of summaries.
 
-use crate::record::{Reason, Stage, UserRecord};
+use crate::record::{GraderRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
 use crate::summary::*;
 
 #[test]
@@ -30,6 +30,23 @@ fn the_users_of_trials_are_counted() {
     ];
     let counted = users(&trials.iter().collect::<Vec<_>>());
     assert_eq!((counted.trials, counted.graded, counted.left_role, counted.failed), (3, 2, 1, 1));
+}
+
+#[test]
+fn a_grader_of_turns_counts_once_per_turn() {
+    let grader = |value: Option<f64>| {
+        let state = if value.is_some() { GraderState::Decided } else { GraderState::Undecided };
+        GraderRecord { name: "tone".to_owned(), state, value, ..GraderRecord::default() }
+    };
+    let turn = |value: Option<f64>| TurnRecord { graders: vec![grader(value)], ..TurnRecord::default() };
+    let mut trial = TrialRecord::new();
+    trial.turns = Some(vec![turn(Some(1.0)), turn(Some(0.5)), turn(None)]);
+    let mut record = CaseRecord::new();
+    record.trials = vec![TrialSummary::default()];
+    let (trials, metadata) = ([trial], Object::new());
+    let means = grader_means(&[SummedCase { record: &record, trials: &trials, metadata: &metadata }]);
+    let tone = means["tone"];
+    assert_eq!((tone.mean, tone.decided, tone.undecided, tone.errors), (Some(0.75), 2, 1, 0));
 }
 
 #[test]

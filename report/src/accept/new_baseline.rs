@@ -239,7 +239,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.input.clone_from(&record.input_digest);
     line.graders.clone_from(&record.grader_digest);
     let mut judges = BTreeSet::new();
-    case.trials.iter().flat_map(|trial| &trial.record.graders).for_each(|grader| add_judges(grader, &mut judges));
+    case.trials.iter().flat_map(|trial| trial.record.all_graders()).for_each(|grader| add_judges(grader, &mut judges));
     line.judges = judges.into_iter().collect();
     Some(line)
 }

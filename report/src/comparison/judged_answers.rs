@@ -163,7 +163,7 @@ pub fn answer_pairs(
 pub fn judges_of(run: &RunData) -> Vec<String> {
     let mut names = BTreeSet::new();
     let trials = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.trials);
-    let mut graders: Vec<&GraderRecord> = trials.flat_map(|trial| &trial.record.graders).collect();
+    let mut graders: Vec<&GraderRecord> = trials.flat_map(|trial| trial.record.all_graders()).collect();
     while let Some(grader) = graders.pop() {
         names.extend(grader.judge.iter().map(|judge| judge.name.as_str()).filter(|name| !name.is_empty()));
         graders.extend(&grader.members);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use evalsuite_records::record::{PairRecord, Side};
 use evalsuite_schema::decimal::at_least;
-use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_statistics::{shown_p, wilson_interval};
 
 use super::ChangeKind::{self, Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
@@ -57,7 +57,8 @@ impl Comparison {
 
 impl fmt::Display for SuiteComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
+        let [suite, target] = [&self.suite, &self.target].map(|name| terminal::short_line(name));
+        writeln!(f, "{suite} @ {target}: {}", self.verdict)?;
         let now = (self.errors > 0).then(|| {
             let end = if self.errors == 1 { "ends" } else { "end" };
             format!("{} {end} in an error, and had a result before", counted(self.errors, "case"))
@@ -85,7 +86,9 @@ impl fmt::Display for SuiteComparison {
         if let Some(judged) = &self.judged {
             write!(f, "{judged}")?;
         }
-        self.lines_of_changes().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))
+        self.lines_of_changes()
+            .iter()
+            .try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {}", terminal::short_line(text)))
     }
 }
 
@@ -156,7 +159,8 @@ impl fmt::Display for JudgedAnswers {
             writeln!(f, "  orders   {} inconsistent{}", counted(*inconsistent, "case"), self.remark())?;
         }
         writeln!(f, "  judge    {}", self.judge_text())?;
-        self.lines_of_cases().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))
+        let line = |(label, text): &(&str, String)| writeln!(f, "  {label:<18}  {}", terminal::short_line(text));
+        self.lines_of_cases().iter().try_for_each(line)
     }
 }
 
@@ -230,7 +234,7 @@ fn printable(text: &str) -> String {
 impl fmt::Display for SliceComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let difference = signed(self.difference, self.interval);
-        write!(f, "{}:{}: {}  {difference}", self.key, self.value, self.verdict)?;
+        write!(f, "{}:{}: {}  {difference}", self.key, terminal::short_line(&self.value), self.verdict)?;
         write!(f, "  p {}  {}", p_value(self.p_value, self.adjusted_p), counted(self.pairs, "case"))
     }
 }

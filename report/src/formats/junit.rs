@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format::of_text(
 /// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
 ///
 /// A case that failed is a `failure`, one that broke an `error`, each with `file` and `line` of the first grader that did not pass.
-/// Trials that did not pass of a case that passed are `flakyFailure`s and `flakyError`s, further ones of a case that did not are
+/// Trials, and earlier attempts of the test runner, that did not pass of a case that passed are `flakyFailure`s and `flakyError`s, further ones of a case that did not are
 /// `rerunFailure`s and `rerunError`s. Scores, cost and tags are properties. `time` is that of agent, changes of the workspace, and graders,
 /// without setup and hooks.
 pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
@@ -120,6 +120,9 @@ fn add_case(xml: &mut XmlWriter<'_>, case: &CaseData, class: &str) -> io::Result
         for (_, trial) in failed.filter(|(index, _)| Some(*index) != shown) {
             add_rerun(xml, trial, record.outcome == Status::Passed)?;
         }
+        for attempt in case.earlier.iter().filter(|attempt| is_failure(attempt.outcome)) {
+            add_earlier_attempt(xml, attempt, record.outcome == Status::Passed)?;
+        }
     }
     xml.end()
 }
@@ -128,14 +131,28 @@ fn is_failure(outcome: Status) -> bool {
     matches!(outcome, Status::Failed | Status::Error)
 }
 
-fn add_rerun(xml: &mut XmlWriter<'_>, trial: &TrialData, is_flaky: bool) -> io::Result<()> {
-    let failure = FailureText::of_trial(&trial.record);
-    let element = match (is_flaky, trial.record.outcome == Status::Error) {
+/// The element for what did not pass beside the outcome of the case.
+fn rerun_element(is_flaky: bool, outcome: Status) -> &'static str {
+    match (is_flaky, outcome == Status::Error) {
         (true, true) => "flakyError",
         (true, false) => "flakyFailure",
         (false, true) => "rerunError",
         (false, false) => "rerunFailure",
-    };
+    }
+}
+
+/// An attempt of the test runner before the one that counts.
+fn add_earlier_attempt(xml: &mut XmlWriter<'_>, attempt: &CaseRecord, is_flaky: bool) -> io::Result<()> {
+    let reason = attempt.reason.as_ref();
+    let message = reason.map_or_else(|| attempt.outcome.as_str().to_owned(), |reason| reason.message.clone());
+    let kind = format!("attempt {} of the test runner", attempt.runner_attempt);
+    let attributes = [("message", message.clone()), ("type", kind)];
+    xml.element(rerun_element(is_flaky, attempt.outcome), &attributes, &message)
+}
+
+fn add_rerun(xml: &mut XmlWriter<'_>, trial: &TrialData, is_flaky: bool) -> io::Result<()> {
+    let failure = FailureText::of_trial(&trial.record);
+    let element = rerun_element(is_flaky, trial.record.outcome);
     let text = text(&failure);
     let attributes = [
         ("time", seconds([trial])),
@@ -169,8 +186,14 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     let mut properties = vec![("outcome", record.outcome.as_str().to_owned())];
     let shown = |score| shown_from(4, score, record.threshold);
     properties.extend(record.score.map(|score| ("score", shown(score))));
-    properties.push(("threshold", shown(record.threshold)));
+    // Of a case whose process died in its first trial, it is not known.
+    if record.threshold > 0.0 || record.score.is_some() {
+        properties.push(("threshold", shown(record.threshold)));
+    }
     properties.push(("trials", format!("{} of {} passed", record.passed, record.trials.len())));
+    if record.runner_attempt > 1 {
+        properties.push(("runner_attempt", record.runner_attempt.to_string()));
+    }
     if record.errors > 0 {
         properties.push(("trial_errors", record.errors.to_string()));
     }

@@ -186,14 +186,18 @@ fn beside_threshold(score: f64, threshold: f64) -> String {
     format!("{shown} of {}", shown_against(threshold, threshold))
 }
 
-/// `2 of 3 trials passed, 1 ended in an error`.
+/// `2 of 3 trials passed, 1 ended in an error; the test runner repeated it: attempt 2`.
 pub(super) fn flakiness(case: &CaseData) -> String {
     let errors = match case.record.errors {
         0 => String::new(),
         errors => format!(", {errors} ended in an error"),
     };
+    let repeated = match case.record.runner_attempt {
+        ..=1 => String::new(),
+        attempt => format!("; the test runner repeated it: attempt {attempt}"),
+    };
     let ended = case.record.completed + case.record.errors;
-    format!("{} of {ended} trials passed{errors}", case.record.passed)
+    format!("{} of {} passed{errors}{repeated}", case.record.passed, counted(ended, "trial"))
 }
 
 /// What is said of a case in a list.

@@ -153,7 +153,7 @@ const SEVERITY_ERROR: u32 = 17;
 fn results(trace: &Trace<'_>) -> Vec<Value> {
     let record = &trace.trial.record;
     let mut results = vec![trial_result(trace)];
-    results.extend(record.graders.iter().zip(&trace.timeline.graders).map(|(grader, graded)| {
+    results.extend(record.all_graders().zip(&trace.timeline.graders).map(|(grader, graded)| {
         let failed = grader.state == GraderState::Error;
         let code = grader.code.map_or("_OTHER", ReasonCode::as_str);
         let fields = json!({
@@ -244,7 +244,7 @@ fn spans(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Vec<Value
     }
     let has_grading = trace.timeline.phases.iter().any(|(phase, _)| *phase == "grading");
     let parent = if has_grading { "grading" } else { TRIAL_SPAN };
-    for (index, (grader, interval)) in record.graders.iter().zip(&trace.timeline.graders).enumerate() {
+    for (index, (grader, interval)) in record.all_graders().zip(&trace.timeline.graders).enumerate() {
         let name = format!("grader {index}");
         let fields = json!({
             "evalsuite.grader.type": grader.grader_type,

@@ -163,7 +163,7 @@ pub(super) struct Timeline {
     pub(super) agent: Interval,
     /// The steps of the transcript, and the calls of tools of each. They are within `agent` and follow one another.
     pub(super) steps: Vec<(Interval, Vec<Interval>)>,
-    /// The graders in their order, within the phase of grading.
+    /// The graders in their order, those of turns last, within the phase of grading.
     pub(super) graders: Vec<Interval>,
 }
 
@@ -187,7 +187,7 @@ impl Timeline {
             phases: names.into_iter().zip(phases).filter(|(_, phase)| phase.start < phase.end).collect(),
             agent,
             steps: step_intervals(steps, agent),
-            graders: grader_intervals(&record.graders, grading),
+            graders: grader_intervals(record.all_graders(), grading),
         }
     }
 }
@@ -203,11 +203,11 @@ fn step_intervals(steps: &[Step<'_>], agent: Interval) -> Vec<(Interval, Vec<Int
     intervals
 }
 
-fn grader_intervals(graders: &[GraderRecord], grading: Interval) -> Vec<Interval> {
+fn grader_intervals<'g>(graders: impl Iterator<Item = &'g GraderRecord>, grading: Interval) -> Vec<Interval> {
     let mut cursor = Cursor { now: grading.start, end: grading.end };
     let took =
         |grader: &GraderRecord| Times { duration: Some(Duration::from_millis(grader.duration_ms)), ..Times::default() };
-    graders.iter().map(|grader| cursor.next(&took(grader))).collect()
+    graders.map(|grader| cursor.next(&took(grader))).collect()
 }
 
 /// Lays out what follows one another.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_schema::decimal::{at_least, at_most, shown_from};
-use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_schema::gate::{Gate, GateError, Measure};
 use serde::Serialize;
 
@@ -134,9 +134,9 @@ impl fmt::Display for GateReport {
 /// `missed     pass_rate >= 0.9  [bucket:money]  0.750  4 cases`.
 impl fmt::Display for GateResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<9}  {}", self.verdict, self.gate)?;
+        write!(f, "{:<9}  {}", self.verdict, terminal::line(&self.gate))?;
         if let Some(slice) = &self.slice {
-            write!(f, "  [{slice}]")?;
+            write!(f, "  [{}]", terminal::short_line(slice))?;
         }
         if let Some(value) = self.value {
             let (before, places, after) = match self.measure {
@@ -153,7 +153,7 @@ impl fmt::Display for GateResult {
         if let (Some(difference), Some((lower, upper))) = (self.difference, self.interval) {
             write!(f, "  difference {difference:+.2}, {lower:+.2} to {upper:+.2}")?;
         }
-        self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({})", terminal::short_line(why)))
     }
 }
 

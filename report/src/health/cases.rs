@@ -298,7 +298,7 @@ impl Suite {
                 continue;
             }
             self.add_case(&case.record, run, commit);
-            for grader in case.trials.iter().flat_map(|trial| &trial.record.graders) {
+            for grader in case.trials.iter().flat_map(|trial| trial.record.all_graders()) {
                 self.add_grader(grader, None, run, &mut models);
             }
         }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{
-    CalibrationRecord, CaseRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord, TrialSummary,
-    Usage, Verdict,
+    CalibrationRecord, CaseRecord, GraderRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord,
+    TrialSummary, Usage, Verdict,
 };
 use evalsuite_records::trial_statistics::guaranteed_interval;
 use evalsuite_schema::Object;
 use evalsuite_schema::json::{Value, json};
+use evalsuite_statistics::mean;
 
 use super::HtmlReport;
 use super::case_details::ChunkPlace;
@@ -214,13 +215,18 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
 
 /// A trial in the index, with the graders of its case.
 fn trial_row(record: &TrialRecord, graders: &[&str], names: &mut Names) -> Value {
-    let of = |name: &&str| record.graders.iter().find(|grader| grader.name == **name);
-    let verdict = |name: &&str| match of(name).map(|grader| (grader.state, grader.verdict)) {
-        Some((GraderState::Decided, Some(Verdict::Pass))) => 'p',
-        Some((GraderState::Decided, _)) => 'f',
-        Some((GraderState::Undecided, _)) => 'u',
-        Some((GraderState::Error, _)) => 'e',
-        None => '-',
+    // Several turns may have graders of one name: shown are the mean of their values, and the worst verdict.
+    let of = |name: &str| record.all_graders().filter(|grader| grader.name == name).collect::<Vec<_>>();
+    let code = |grader: &&GraderRecord| match (grader.state, grader.verdict) {
+        (GraderState::Decided, Some(Verdict::Pass)) => 'p',
+        (GraderState::Decided, _) => 'f',
+        (GraderState::Undecided, _) => 'u',
+        (GraderState::Error, _) => 'e',
+    };
+    let verdict = |name: &&str| of(name).iter().map(code).min_by_key(|code| "efup".find(*code)).unwrap_or('-');
+    let value = |name: &&str| {
+        let values: Vec<f64> = of(name).iter().filter_map(|grader| grader.value).collect();
+        (!values.is_empty()).then(|| mean(&values))
     };
     json!({
         "index": record.trial,
@@ -233,7 +239,7 @@ fn trial_row(record: &TrialRecord, graders: &[&str], names: &mut Names) -> Value
         "tokens": record.usage.map(tokens),
         "judgeTokens": record.judge_usage.map(tokens),
         "model": names.index(record.model.as_deref().unwrap_or_default()),
-        "values": graders.iter().map(|name| of(name).and_then(|grader| grader.value)).collect::<Vec<_>>(),
+        "values": graders.iter().map(value).collect::<Vec<_>>(),
         // `p`, `f`, `u` (undecided) or `e` per grader.
         "verdicts": graders.iter().map(verdict).collect::<String>(),
     })
@@ -242,7 +248,7 @@ fn trial_row(record: &TrialRecord, graders: &[&str], names: &mut Names) -> Value
 /// Names of the graders of a case's trials, in the order in which they first occur.
 fn grader_names<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for grader in trials.iter().flat_map(|trial| &trial.graders) {
+    for grader in trials.iter().flat_map(|trial| trial.all_graders()) {
         if !names.contains(&grader.name.as_str()) {
             names.push(&grader.name);
         }
@@ -329,9 +335,37 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_records::record::RunRecord;
+    use evalsuite_records::record::{RunRecord, TurnRecord};
 
     use super::*;
+
+    #[test]
+    fn graders_of_turns_have_one_value_and_the_worst_verdict_of_their_name() {
+        let grader = |name: &str, state: GraderState, verdict: Option<Verdict>, value: Option<f64>| {
+            let mut grader = GraderRecord::default();
+            (grader.name, grader.state, grader.verdict, grader.value) = (name.to_owned(), state, verdict, value);
+            grader
+        };
+        let passed = |name: &str| grader(name, GraderState::Decided, Some(Verdict::Pass), Some(1.0));
+        let failed = |name: &str| grader(name, GraderState::Decided, Some(Verdict::Fail), Some(0.5));
+        let undecided = |name: &str| grader(name, GraderState::Undecided, None, None);
+        let turn = |graders: &[GraderRecord]| {
+            let mut turn = TurnRecord::default();
+            turn.graders = graders.to_vec();
+            turn
+        };
+        let mut trial = TrialRecord::new();
+        trial.graders = vec![passed("whole")];
+        trial.turns = Some(vec![
+            turn(&[passed("tone"), undecided("words")]),
+            turn(&[failed("tone"), passed("words"), grader("judged", GraderState::Error, None, None)]),
+        ]);
+        let names = grader_names(&[&trial]);
+        assert_eq!(names, ["whole", "tone", "words", "judged"]);
+        let row = trial_row(&trial, &names, &mut Names::default());
+        assert_eq!(row["verdicts"], "pfue");
+        assert_eq!(row["values"], json!([1.0, 0.75, 1.0, null]));
+    }
 
     #[test]
     fn a_run_of_several_packages_is_named_after_them() {

@@ -138,6 +138,44 @@ fn a_score_below_its_threshold_does_not_look_equal_in_markdown() {
 }
 
 #[test]
+fn a_case_that_passed_because_the_test_runner_repeated_it_is_flaky() {
+    let (_output, mut run) = run(|_| {});
+    let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases);
+    let case = cases.find(|case| case.record.outcome == Status::Passed && !case.is_flaky()).expect("a stable case");
+    let mut failed = case.record.clone();
+    (failed.outcome, failed.passed) = (Status::Failed, 0);
+    failed.reason = Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, "score 0.00 is below <0.8>"));
+    case.earlier = vec![failed];
+    case.record.runner_attempt = 2;
+    let (id, trials) = (case.record.case_id.clone(), case.trials.len());
+    let expected = format!("{trials} of {trials} trials passed; the test runner repeated it: attempt 2");
+    let markdown = in_format("markdown", &run);
+    assert!(markdown.contains(&format!("- {id} (")) && markdown.contains(&expected), "{markdown}");
+    let xml = in_format("junit", &run);
+    let element = "<flakyFailure message=\"score 0.00 is below &lt;0.8&gt;\" type=\"attempt 1 of the test runner\">";
+    let case = xml.split("<testcase ").find(|case| case.contains(element)).expect("the first attempt");
+    assert!(case.starts_with(&format!("name=\"{id}\"")), "{case}");
+    assert!(case.contains("<property name=\"runner_attempt\" value=\"2\"/>"), "{case}");
+    run.suites.iter_mut().for_each(|suite| suite.cases.retain(|case| case.record.runner_attempt > 1));
+    let annotations = in_format("github", &run);
+    assert!(annotations.starts_with("::warning ") && annotations.contains(&expected), "{annotations}");
+}
+
+#[test]
+fn junit_has_no_threshold_of_a_case_without_a_record() {
+    let (_output, mut run) = run(|_| {});
+    let count = |run: &RunData| in_format("junit", run).matches("<property name=\"threshold\"").count();
+    let all = count(&run);
+    let case = &mut run.suites[0].cases[0].record;
+    (case.outcome, case.score, case.threshold) = (Status::Error, None, 0.0);
+    assert_eq!(count(&run), all - 1);
+    // A threshold that every score meets.
+    let case = &mut run.suites[0].cases[1].record;
+    (case.score, case.threshold) = (Some(0.5), 0.0);
+    assert_eq!(count(&run), all - 1);
+}
+
+#[test]
 fn floor_and_ceiling_are_in_markdown() {
     let (_output, run) = run(|_| {});
     assert!(!in_format("markdown", &run).contains("### Floor and ceiling"));

@@ -4,6 +4,7 @@ mod baselines;
 mod comparison;
 mod formats;
 mod gates;
+mod graders_of_turns;
 mod health;
 mod hostile_texts;
 mod inspect_log;

@@ -67,6 +67,16 @@ pub struct ProbeReply {
     pub tags: Vec<String>,
 }
 
+impl ProbeReply {
+    /// Whether a text of the user names the suite, or its directory.
+    pub fn is_named(&self, text: &str) -> bool {
+        let suite = &self.suite;
+        let path = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
+        let in_workspace = Path::new(&suite.package_directory).join(&suite.path);
+        suite.is_called(text) || path == suite.path || Path::new(path) == in_workspace
+    }
+}
+
 /// If there is a request, probes the suite if it asks for that, stores the result, and replies. Returns whether there is one: then the test
 /// does nothing else.
 pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
@@ -82,7 +92,7 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
         (request.cases.is_empty() || request.cases.iter().any(|id| id == case.id))
             && (request.tags.is_empty() || request.tags.iter().any(|tag| case.tags.contains(&tag.as_str())))
     };
-    let is_asked_for = request.suites.is_empty() || request.suites.iter().any(|text| is_named(&reply.suite, text));
+    let is_asked_for = request.suites.is_empty() || request.suites.iter().any(|text| reply.is_named(text));
     let count = suite.cases.iter().filter(|case| is_chosen(case)).count();
     if is_asked_for && count > 0 {
         let progress = request.directory.join(PROBE_PROGRESS);
@@ -179,13 +189,6 @@ fn merged(stored: &ProbeRecord, new: &ProbeRecord, evals: &Evals) -> ProbeRecord
     record
 }
 
-/// Whether a text of the user names the suite, or its directory.
-fn is_named(suite: &SuiteId, text: &str) -> bool {
-    let path = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-    let in_workspace = Path::new(&suite.package_directory).join(&suite.path);
-    suite.is_called(text) || path == suite.path || Path::new(path) == in_workspace
-}
-
 fn append(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
 }
@@ -199,9 +202,10 @@ mod tests {
         let mut suite = SuiteId::new("shop");
         (suite.package, suite.package_directory, suite.path) =
             ("agent".into(), "agents/shop".into(), "suites/shop".into());
+        let reply = ProbeReply { suite, ..ProbeReply::default() };
         for text in ["shop", "agent/shop", "suites/shop", "./suites/shop/", "agents/shop/suites/shop"] {
-            assert!(is_named(&suite, text), "{text}");
+            assert!(reply.is_named(text), "{text}");
         }
-        assert!(!is_named(&suite, "other") && !is_named(&suite, "suites"));
+        assert!(!reply.is_named("other") && !reply.is_named("suites"));
     }
 }

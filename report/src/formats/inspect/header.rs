@@ -114,7 +114,7 @@ fn judge<'a>(log: &'a InspectLog<'_>) -> Option<&'a JudgeRecord> {
     fn of(grader: &GraderRecord) -> Option<&JudgeRecord> {
         grader.judge.as_ref().or_else(|| grader.members.iter().find_map(of))
     }
-    log.trials().flat_map(|trial| &trial.record.graders).find_map(of)
+    log.trials().flat_map(|trial| trial.record.all_graders()).find_map(of)
 }
 
 /// The commit, and the repository where the CI service names it.

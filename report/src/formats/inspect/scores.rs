@@ -14,10 +14,10 @@ const LONGEST: usize = 1_000;
 /// Fields of a grader's record that the score has.
 const KNOWN: &[&str] = &["name", "value", "state", "rationale"];
 
-/// The graders of a trial by the names of their scores.
+/// The graders of a trial and of its turns by the names of their scores.
 fn named_graders(record: &TrialRecord) -> impl Iterator<Item = (String, &GraderRecord)> {
-    let names = unique(std::iter::once(TRIAL).chain(record.graders.iter().map(|grader| grader.name.as_str())));
-    names.into_iter().skip(1).zip(&record.graders)
+    let names = unique(std::iter::once(TRIAL).chain(record.all_graders().map(|grader| grader.name.as_str())));
+    names.into_iter().skip(1).zip(record.all_graders())
 }
 
 /// The scores by name; `null` for a trial that was not graded to its end. A grader that did not decide has none: Inspect would count

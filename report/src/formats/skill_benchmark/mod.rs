@@ -269,8 +269,7 @@ struct Timing {
 
 impl Grading {
     fn of(trial: &TrialRecord) -> Self {
-        let of_turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
-        let expectations: Vec<Expectation> = trial.graders.iter().chain(of_turns).flat_map(expectations).collect();
+        let expectations: Vec<Expectation> = trial.all_graders().flat_map(expectations).collect();
         let (total, passed) = (expectations.len(), expectations.iter().filter(|it| it.passed).count());
         let pass_rate = passed as f64 / total.max(1) as f64;
         Self { expectations, summary: Summary { passed, failed: total - passed, total, pass_rate } }
