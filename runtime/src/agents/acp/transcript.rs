@@ -21,6 +21,7 @@ pub(crate) struct Transcript {
 /// A tool call that the agent has reported.
 struct KnownCall {
     position: CallPosition,
+    /// When the agent reported it.
     began: Stopwatch,
     has_ended: bool,
     kind: ToolKind,
@@ -107,6 +108,7 @@ impl Transcript {
     pub(crate) fn tool_call(&mut self, update: &Value) -> Result<String, String> {
         let text = |key: &str| update.get(key).and_then(Value::as_str);
         let id = text("toolCallId").ok_or("it has no `toolCallId`")?.to_owned();
+        let is_known = self.calls.contains_key(&id);
         let call = self.calls.entry(id.clone()).or_insert_with(|| {
             let began = Stopwatch::start();
             let mut call = ToolCall::new(ToolKind::Other.as_str()).with_id(&*id);
@@ -150,7 +152,12 @@ impl Transcript {
             recorded.is_error = status == Some("failed");
             if !std::mem::replace(&mut call.has_ended, true) {
                 let took = call.began.elapsed();
-                (recorded.end_time, recorded.duration_ms) = (Some(call.began.after(took)), Some(milliseconds(took)));
+                recorded.end_time = Some(call.began.after(took));
+                match is_known {
+                    true => recorded.duration_ms = Some(milliseconds(took)),
+                    // Nobody saw it begin.
+                    false => recorded.start_time = None,
+                }
             }
         }
         let mut facts = Object::from([("kind", call.kind.as_str())]);
@@ -313,6 +320,24 @@ mod tests {
             let recorded = &transcript.recording.messages[0].tool_calls[0];
             assert_eq!((recorded.tool.as_str(), recorded.is_error), (expected, false), "{call}");
             assert!(recorded.duration_ms.is_some());
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_reported_when_it_has_ended_has_no_duration() {
+        let update = |kind: &str, status: &str| json!({"sessionUpdate": kind, "toolCallId": "c", "status": status});
+        for (updates, is_timed) in [
+            (vec![update("tool_call", "completed")], false),
+            (vec![update("tool_call", "failed"), update("tool_call_update", "failed")], false),
+            (vec![update("tool_call", "pending"), update("tool_call_update", "completed")], true),
+        ] {
+            let mut transcript = Transcript::default();
+            for update in &updates {
+                assert_eq!(transcript.add(update), Update::Recorded);
+            }
+            let call = &transcript.recording.messages[0].tool_calls[0];
+            assert_eq!((call.duration_ms.is_some(), call.start_time.is_some()), (is_timed, is_timed), "{updates:?}");
+            assert!(call.end_time.is_some());
         }
     }
 

@@ -297,9 +297,10 @@ fn is_answer(message: &Message) -> bool {
     message.role == Role::Assistant && message.tool_calls.is_empty()
 }
 
-/// When a message was made, or the first of its calls.
+/// When a message was made, or the first of its calls, of which some agents only report the end.
 fn time_of(message: &Message) -> Option<SystemTime> {
-    message.started().or_else(|| message.tool_calls.iter().find_map(ToolCall::started))
+    let of_call = |call: &ToolCall| call.started().or_else(|| call.ended());
+    message.started().or_else(|| message.tool_calls.iter().find_map(of_call))
 }
 
 /// Whether a reported call has the tool and the arguments of a call.
