@@ -59,8 +59,10 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
             let failed = trials.iter().filter(|trial| trial.outcome == Status::Failed).count();
             let mut reason = first()?;
             let why = &reason.message;
-            reason.message =
-                format!("{failed} of {} trials failed, so that they count as less than {threshold}: {why}", trials.len());
+            reason.message = format!(
+                "{failed} of {} trials failed, so that they count as less than {threshold}: {why}",
+                trials.len()
+            );
             return Some(reason);
         }
         let shown = shown_from(2, score, threshold);
