@@ -105,7 +105,7 @@ fn bad_criteria_are_errors() {
         ),
         (
             "{type: rubrics, criteria: [{score_ranges: {0: a}, min_score: 0.6, required: false}]}",
-            &["1:70 E028 `required: false` contradicts the minimum, below which the grader fails"],
+            &["1:69 E028 `required: false` contradicts the minimum, below which the grader fails"],
         ),
         ("{type: rubrics, criteria: [{outcome: a, outcom: b}]}", &["1:43 E019 unknown key `outcom` in a criterion"]),
     ]);
