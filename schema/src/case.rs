@@ -339,6 +339,12 @@ impl Conversation {
         Turn::new(Message::text(Role::User, text), Vec::new(), self.turn_graders.clone())
     }
 
+    /// Whether the replies of some turns are graded by themselves: by graders, or by a judge that reads what is expected.
+    pub fn has_graded_turns(&self) -> bool {
+        let is_graded = |turn: &Turn| !turn.graders.is_empty() || !turn.expected_output.is_empty();
+        !self.turn_graders.is_empty() || self.turns.iter().any(is_graded)
+    }
+
     /// The graders of turns and of the user.
     pub fn graders(&self) -> impl Iterator<Item = &Grader> {
         let of_turns = self.turns.iter().flat_map(|turn| &turn.graders).chain(&self.turn_graders);

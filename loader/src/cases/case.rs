@@ -85,7 +85,9 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     let expected_entry = fields.get("expected_output");
     let expected_output = expected_entry.map(|entry| input::read_expected_output(entry, scope, d)).unwrap_or_default();
     let (mut conversation, mut users_of_turns) = (None, Vec::new());
+    let before = d.len();
     super::conversation::read(&mut conversation, &mut users_of_turns, &mut fields, scope, d);
+    let turns_are_broken = d.len() > before;
     let is_conversation = conversation.is_some();
     if let (Some(entry), true) = (expected_entry, is_conversation) {
         let message = "`expected_output` has no meaning in a conversation";
@@ -136,7 +138,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     {
         fields.missing(Code::MissingInput, "input", d);
     }
-    let is_graded_by_turn = conversation.as_ref().is_some_and(grades_turns);
+    let is_graded_by_turn = turns_are_broken || conversation.as_ref().is_some_and(Conversation::has_graded_turns);
     let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || is_graded_by_turn;
     let is_without_graders = written.is_some_and(|entry| entry.value.as_sequence().is_some_and(<[Node]>::is_empty));
     if !gradable && is_without_graders {
@@ -155,9 +157,7 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
         }
     } else if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
         let message = match is_conversation {
-            true => {
-                "nothing to grade: neither the case nor a turn has graders, and what the simulated user says is not known"
-            }
+            true => "nothing to grade: the case has no `criteria` or `assertions`, and no turn has graders",
             false => "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
         };
         d.report(Code::NothingToGrade, node.span, message, "add `criteria` or `assertions`");
@@ -196,13 +196,6 @@ pub(crate) fn read(node: &Node, cx: CaseContext<'_>, defaults: &Defaults, d: &mu
     case.workspace = workspace;
     case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
-}
-
-/// Whether the turns of a conversation decide something by themselves. Those of a simulated user do only with graders.
-fn grades_turns(conversation: &Conversation) -> bool {
-    conversation.user.is_none()
-        || !conversation.turn_graders.is_empty()
-        || conversation.turns.iter().any(|turn| !turn.graders.is_empty() || !turn.expected_output.is_empty())
 }
 
 /// What to write for a case without graders of its suite.

@@ -82,9 +82,14 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
     let operator = operator(&mut fields, outcome_entry.is_none() && ranges_entry.is_some(), d);
     let required = fields.read_or("required", ranges_entry.is_none(), fields::boolean, d);
     let (min_score, min_span) = minimum(&mut fields, d);
+    let written = fields.get("required").filter(|_| min_span.is_some() && required == Some(false));
     let without_outcome = fields.place_without("outcome");
     let is_misspelled = fields.misspells(&["outcome"]);
     fields.finish(d);
+    if let Some(entry) = written {
+        let message = "`required: false` contradicts the minimum, below which the grader fails";
+        return fields::reject(Code::SettingConflict, entry.key_span, message, "delete one of them", d);
+    }
     if outcome_entry.is_none() && ranges_entry.is_none() && is_misspelled {
         return None;
     }

@@ -55,6 +55,31 @@ fn a_wrong_choice_has_no_further_consequences() {
 }
 
 #[test]
+fn a_conversation_needs_a_grader_or_criteria_as_any_case_does() {
+    let report = |case: &str| {
+        let eval = format!("tests:\n- {{id: a, mode: conversation, {case}}}\n");
+        Package::new(&[("suite/EVAL.yaml", &eval)]).report()
+    };
+    let is_ungraded = |report: &str| report.contains("nothing-to-grade");
+    let fixed = report("turns: [{input: Hello}, {input: And my refund?}]");
+    assert!(fixed.contains("E034 nothing-to-grade") && fixed.contains("and no turn has graders"), "{fixed}");
+    let simulated = "conversation: {user: {goal: A refund.}}";
+    assert!(is_ungraded(&report(simulated)));
+    for graded in [
+        "turns: [{input: Hello}], criteria: Is polite",
+        "turns: [{input: Hello}], assertions: [Is polite]",
+        "turns: [{input: Hello, assertions: [Is polite]}, {input: Bye}]",
+        "turns: [{input: Hello, expected_output: Hi}]",
+        "conversation: {user: {goal: A refund.}, turn_assertions: [Is polite]}",
+        "conversation: {user: {goal: A refund.}}, criteria: Is polite",
+    ] {
+        assert_eq!(report(graded), "no problems", "{graded}");
+    }
+    let broken = report("turns: [{input: Hello, assertions: Is polite}]");
+    assert!(!broken.is_empty() && !is_ungraded(&broken), "one error is enough: {broken}");
+}
+
+#[test]
 fn only_a_share_that_is_certainly_a_percentage_is_corrected() {
     let help = |threshold: &str| {
         let eval =

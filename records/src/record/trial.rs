@@ -238,9 +238,9 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
-    /// Whether the turn ran and nothing grades it: a turn of a simulated user without graders of its own.
+    /// Whether the turn ran and nothing grades it.
     pub fn is_ungraded(&self) -> bool {
-        self.simulated && self.graders.is_empty() && self.answer.is_some() && self.outcome == Status::Skipped
+        self.graders.is_empty() && self.answer.is_some() && self.outcome == Status::Skipped
     }
 }
 

@@ -111,7 +111,9 @@ fn weighted_average(
             Some(CountedScore { weight: weight_of(weights, member), score: member.value?, passed })
         })
         .collect();
-    let mean = weighted_mean(scores.iter().map(|score| (score.weight, score.score))).unwrap_or(0.0);
+    let Some(mean) = weighted_mean(scores.iter().map(|score| (score.weight, score.score))) else {
+        return Score::undecided("no member with a weight decides");
+    };
     // Where the verdicts of members count, as in a case, they can contradict the mean.
     let passes = mean_passes(&scores, threshold);
     let stated = is_counted && passes != at_least(mean, threshold);
@@ -164,4 +166,28 @@ fn aggregation_prompt(prompt: Option<&Prompt>, results: &Value) -> Result<String
     }
     let results = fenced(&pretty(results));
     Ok(Syntax::Template.fill(&text, |name| (name == RESULTS).then(|| results.as_str().into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::score::ScoreState;
+
+    fn member(name: &str, weight: f64, value: f64) -> GraderRecord {
+        let mut record = GraderRecord::default();
+        (record.name, record.weight, record.state) = (name.to_owned(), weight, GraderState::Decided);
+        (record.value, record.verdict) = (Some(value), Some(Verdict::from_passed(value >= 0.8)));
+        record
+    }
+
+    #[test]
+    fn members_without_weight_decide_nothing() {
+        let shown = [member("a", 0.0, 1.0), member("b", 0.0, 0.0)];
+        for (weights, members) in [(vec![], &shown[..]), (vec![("a".to_owned(), 0.0)], &[member("a", 1.0, 0.0)][..])] {
+            let score = weighted_average(&weights, members, (0.8, true));
+            assert_eq!(score.state, ScoreState::Undecided("no member with a weight decides".to_owned()), "{weights:?}");
+        }
+        let weights = [("a".to_owned(), 1.0)];
+        assert_eq!(weighted_average(&weights, &shown, (0.8, true)).state, ScoreState::Decided(1.0));
+    }
 }

@@ -43,9 +43,9 @@ pub(crate) struct GraderResult {
 impl From<Score> for GraderResult {
     fn from(score: Score) -> Self {
         Self {
+            lacks_evidence: score.has_no_checks,
             score,
             forced_fail: false,
-            lacks_evidence: false,
             has_blind_member: false,
             broken_guard: false,
             kind: None,
@@ -61,10 +61,8 @@ impl From<Score> for GraderResult {
 impl GraderResult {
     /// The result of a grader that finds nothing that it can read, as the assertions say.
     pub(crate) fn without_evidence(assertions: impl IntoIterator<Item = Assertion>) -> Self {
-        Self {
-            lacks_evidence: true,
-            ..Score { assertions: assertions.into_iter().collect(), ..Score::new(0.0) }.into()
-        }
+        let assertions = assertions.into_iter().collect();
+        Score { assertions, has_no_checks: true, ..Score::new(0.0) }.into()
     }
 }
 
@@ -332,6 +330,15 @@ mod tests {
             Some(Verdict::Pass),
             "another member is enough"
         );
+    }
+
+    #[test]
+    fn a_grader_that_checked_nothing_fails_negated_or_not() {
+        for negate in [false, true] {
+            let grader = grader(|grader| grader.negate = negate);
+            let record = grader_record(&grader, Score::from(Vec::<Assertion>::new()).into(), 0.8);
+            assert_eq!((record.value, record.verdict, record.negated), (Some(0.0), Some(Verdict::Fail), false));
+        }
     }
 
     #[test]

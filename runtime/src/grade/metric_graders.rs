@@ -146,6 +146,9 @@ const NO_CALLS: &str = "the agent reported no calls: an agent in Rust records ea
 /// Why not all calls are known of an agent whose calls only its MCP servers show.
 const ONLY_SERVERS: &str = "calls of other tools than those of MCP servers are not known: the agent reports no calls itself; if it has no \
     other tools, write `only_tools: true` in `mcp` of its target";
+/// The same of calls that a pattern means.
+const MORE_TOOLS: &str = "the agent reports no calls itself, and may have other tools than those of its MCP servers; if it has none, write \
+    `only_tools: true` in `mcp` of its target";
 /// Why there is no cost, and how an agent reports it.
 const NO_COST: &str = "the agent did not report its cost: an agent in Rust reports it with `trial.cost_usd`; a command writes it as \
     `cost_usd` to its output file";
@@ -157,10 +160,22 @@ const NO_USAGE: &str = "the agent did not report its tokens: an agent in Rust re
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotReported(String);
 
+impl NotReported {
+    /// A pattern may mean tools of which no calls are known.
+    pub(crate) fn of_pattern(name: &str) -> Self {
+        Self(format!("not all calls that `{name}` means are known: {MORE_TOOLS}"))
+    }
+}
+
 impl fmt::Display for NotReported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether the agent has no other tools than those whose calls are known.
+pub(crate) fn knows_all_tools(evidence: &Evidence<'_>) -> bool {
+    evidence.facts().unknown.known_tools.is_none()
 }
 
 /// The calls of tools, in order.

@@ -97,15 +97,15 @@ pub fn end_trial(layout: Layout, graders: &[GraderRecord], threshold: f64) -> En
     score_trial(layout, graders, threshold).into()
 }
 
-/// How a conversation ends with these graders of its turns, and of the whole.
+/// How a conversation ends with these graders of its turns that have any, and of the whole.
 pub fn end_conversation(
     aggregation: Aggregation,
-    turns: &[Option<Vec<GraderRecord>>],
+    turns: &[Vec<GraderRecord>],
     whole: Option<&[GraderRecord]>,
     threshold: f64,
 ) -> EndedTrial {
     let score = |graders: &[GraderRecord]| score_trial(Layout::Cases, graders, threshold);
-    let turns: Vec<Option<TrialScore>> = turns.iter().map(|turn| turn.as_deref().map(score)).collect();
+    let turns: Vec<TrialScore> = turns.iter().map(|turn| score(turn)).collect();
     score_conversation(aggregation, &turns, whole.map(score), threshold).into()
 }
 

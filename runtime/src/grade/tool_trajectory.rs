@@ -16,20 +16,23 @@ use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};
 use crate::grade::assertion_text::{in_text, shorten, show};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_graders::equal;
-use crate::grade::metric_graders::{NotReported, call_duration_ms, calls_of_tools, tool_calls};
+use crate::grade::metric_graders::{NotReported, call_duration_ms, calls_of_tools, knows_all_tools, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 use crate::record::trial_statistics::ratio;
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
     let calls = known_calls(config, evidence)?;
+    let points = |possible| Points { possible, knows_all_tools: knows_all_tools(evidence), ..Points::default() };
     Ok(match config.mode {
-        TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
+        TrajectoryMode::AnyOrder => {
+            any_order(config, &calls, points(config.minimums.len() + config.maximums.len()))?.into()
+        }
         mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
-        TrajectoryMode::InOrder => in_order(config, &calls)?.into(),
-        TrajectoryMode::Exact => return exact(config, &calls),
-        TrajectoryMode::Superset => superset(config, &calls)?.into(),
-        TrajectoryMode::Subset => subset(config, &calls).into(),
+        TrajectoryMode::InOrder => in_order(config, &calls, points(config.expected.len()))?.into(),
+        TrajectoryMode::Exact => return exact(config, &calls, points(config.expected.len().max(calls.len()))),
+        TrajectoryMode::Superset => superset(config, &calls, points(config.expected.len()))?.into(),
+        TrajectoryMode::Subset => subset(config, &calls, points(calls.len()))?.into(),
     })
 }
 
@@ -54,7 +57,9 @@ struct Points {
     points: usize,
     possible: usize,
     assertions: Vec<Assertion>,
-    /// The first call whose duration is limited, but not known.
+    /// Whether the agent has no other tools than those whose calls are known.
+    knows_all_tools: bool,
+    /// What is missing first of what the expectations are about.
     unknown: Option<NotReported>,
 }
 
@@ -65,8 +70,16 @@ impl Points {
         self.assertions.push(assertion);
     }
 
+    /// Notes that calls of unknown tools could contradict what was found about the calls of a name.
+    fn doubt(&mut self, name: &str) {
+        if !self.knows_all_tools && name.contains(['*', '?']) {
+            self.unknown.get_or_insert_with(|| NotReported::of_pattern(name));
+        }
+    }
+
     /// Adds the failed assertion about an expected call; `call` is the one in its place. It cannot earn the point for its duration.
     fn miss(&mut self, text: String, item: &ExpectedCall, call: Option<&ToolCall>) {
+        self.doubt(&item.tool);
         self.possible += usize::from(item.max_duration_ms.is_some());
         let expected = match &item.args {
             Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
@@ -105,16 +118,11 @@ impl Points {
     }
 
     fn score(self) -> Result<Score, NotReported> {
-        match self.unknown {
-            Some(unknown) => Err(unknown),
-            None => Ok(self.share()),
+        if let Some(unknown) = self.unknown {
+            return Err(unknown);
         }
-    }
-
-    /// The score of expectations about the number of calls, which have no duration.
-    fn share(self) -> Score {
         let value = if self.possible == 0 { 1.0 } else { ratio(self.points, self.possible) };
-        Score { assertions: self.assertions, ..Score::new(value) }
+        Ok(Score { assertions: self.assertions, ..Score::new(value) })
     }
 }
 
@@ -135,24 +143,26 @@ fn tool_names(calls: &[&ToolCall]) -> String {
     shorten(&names.join(", "))
 }
 
-fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
-    let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
+fn any_order(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) -> Result<Score, NotReported> {
     let count = |tool: &str| calls.iter().filter(|call| is_tool_named(&call.tool, tool)).count() as u64;
     for (limits, is_least) in [(&config.minimums, true), (&config.maximums, false)] {
         let (demand, sense) = if is_least { ("required >=", "at least") } else { ("allowed <=", "at most") };
         for (tool, limit) in limits {
             let count = count(tool);
             let held = if is_least { count >= *limit } else { count <= *limit };
+            // Further calls could mend a smallest number, and break a largest one.
+            if held != is_least {
+                points.doubt(tool);
+            }
             let assertion = Assertion::new(format!("{tool}: called {count} times ({demand}{limit})"), held);
             let expected = format!("{sense} {}", counted(*limit, "call"));
             points.add(assertion.with_expected(expected).with_actual(counted(count, "call")));
         }
     }
-    points.share()
+    points.score()
 }
 
-fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotReported> {
-    let mut points = Points { possible: config.expected.len(), ..Points::default() };
+fn in_order(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) -> Result<Score, NotReported> {
     let mut next = 0;
     for (index, item) in config.expected.iter().enumerate() {
         let rest = calls.get(next..).unwrap_or_default();
@@ -180,9 +190,8 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotRe
     points.score()
 }
 
-fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<GraderResult, NotReported> {
+fn exact(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) -> Result<GraderResult, NotReported> {
     let expected = &config.expected;
-    let mut points = Points { possible: expected.len().max(calls.len()), ..Points::default() };
     let differ = expected.len() != calls.len();
     if differ {
         let text = format!("Expected {} tool calls, got {}", expected.len(), calls.len());
@@ -210,8 +219,7 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<GraderResult, N
     Ok(GraderResult { forced_fail: differ, ..points.score()?.into() })
 }
 
-fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotReported> {
-    let mut points = Points { possible: config.expected.len(), ..Points::default() };
+fn superset(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) -> Result<Score, NotReported> {
     let fits = |item| (0..calls.len()).filter(|index| matches(config, item, calls[*index])).collect();
     let fits: Vec<Vec<usize>> = config.expected.iter().map(fits).collect();
     let assigned = assign(&fits, calls.len());
@@ -234,18 +242,17 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Result<Score, NotRe
     points.score()
 }
 
-fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+fn subset(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) -> Result<Score, NotReported> {
     if calls.is_empty() {
-        return Score::pass().with_assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
+        return Ok(Score::pass().with_assertion(Assertion::new("No actual tool calls (trivially a subset)", true)));
     }
-    let mut points = Points { possible: calls.len(), ..Points::default() };
     for (index, call) in calls.iter().enumerate() {
         let allowed = config.expected.iter().any(|item| matches(config, item, call));
         let verb = if allowed { "is" } else { "is not" };
         let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
         points.add(Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
     }
-    points.share()
+    points.score()
 }
 
 fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
@@ -352,7 +359,7 @@ mod tests {
     use evalsuite_schema::{Message, Role};
 
     use super::{assign, *};
-    use crate::model::evidence::Facts;
+    use crate::model::evidence::{Facts, UnknownWork};
     use crate::model::score::ScoreState;
 
     fn run(config: Value, calls: Value) -> (ScoreState, bool) {
@@ -536,6 +543,34 @@ mod tests {
             args_match: ArgsMatch::Exact,
         };
         assert!(grade(&config, &Evidence::new(Facts::default())).is_err());
+    }
+
+    /// Calls of an agent that may have other tools than those of its MCP servers.
+    #[test]
+    fn a_pattern_may_mean_tools_that_are_not_known() {
+        let graded = |config: Value, calls: &[&str]| {
+            let mut message = Message::text(Role::Assistant, "done");
+            message.tool_calls = calls.iter().map(|name| ToolCall::new(*name)).collect();
+            let known_tools = Some(vec!["search".to_owned(), "delete_note".to_owned()]);
+            let unknown = UnknownWork { known_tools, ..UnknownWork::default() };
+            let evidence = Evidence::new(Facts { transcript: Some(vec![message]), unknown, ..Facts::default() });
+            grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence)
+        };
+        let most = |pattern: &str, most: u64| json!({"mode": "any_order", "maximums": [[pattern, most]]});
+        for config in [most("delete_*", 0), most("*", 3), most("delete_not?", 1)] {
+            let why = graded(config.clone(), &["search"]).unwrap_err().to_string();
+            assert!(why.contains("may have other tools"), "{config}: {why}");
+        }
+        assert!(graded(most("delete_note", 0), &["search"]).is_ok());
+        let least = json!({"mode": "any_order", "minimums": [["s*", 1]]});
+        let ordered = json!({"mode": "in_order", "expected": names(&["s*"])});
+        let superset = json!({"mode": "superset", "expected": names(&["s*"])});
+        for config in [least, ordered, superset] {
+            assert_eq!(graded(config.clone(), &["search"]).unwrap().score.state, ScoreState::Decided(1.0), "{config}");
+            assert!(graded(config.clone(), &["delete_note"]).is_err(), "another tool may be meant: {config}");
+        }
+        let broken = graded(most("delete_*", 0), &["delete_note"]).unwrap();
+        assert_eq!(broken.score.state, ScoreState::Decided(0.0), "more calls cannot mend it");
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub(crate) fn until_readable<T, E: Display>(
             },
             // A cassette without this call is not the fault of the judge.
             Err(error) if error.code().is_some() => return Err(refused(&error)),
-            Err(error) => problem = error.to_string(),
+            Err(error) => problem = format!("{defect}; the call to repair it failed: {error}"),
         }
     }
     let message = format!("judge `{judge}` gave no usable reply in {tries}: {problem}");
@@ -343,6 +343,12 @@ mod tests {
             ([Err(JudgeError::permanent("no")), Ok("7"), Ok(""), Ok("")], 1, ReasonCode::JudgeError, "judge `j`: no"),
             ([Err(stale()), Ok("7"), Ok(""), Ok("")], 1, ReasonCode::RecordingStale, "stale"),
             ([Ok("x"), Ok("x"), Ok("x"), Err(stale())], 4, ReasonCode::RecordingStale, "stale"),
+            (
+                [Ok("x"), Ok("x"), Ok("x"), Err(soon())],
+                4,
+                ReasonCode::JudgeError,
+                "not a number; the call to repair it failed: busy",
+            ),
         ] {
             let (result, made) = ask(replies);
             let broken = result.unwrap_err();

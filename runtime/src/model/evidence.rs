@@ -109,6 +109,13 @@ impl Facts {
     }
 }
 
+/// Key in the metadata of a message that is a call which only an MCP server has shown.
+pub(crate) const OF_SERVER: &str = "mcp";
+
+fn is_of_server(message: &Message) -> bool {
+    message.content.is_none() && message.metadata.as_ref().is_some_and(|metadata| metadata.get(OF_SERVER).is_some())
+}
+
 /// What is not known of an agent's work, and why.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnknownWork {
@@ -195,7 +202,8 @@ impl Evidence<'_> {
         if transcript.iter().any(|message| message.llm_call_count.is_some()) {
             return Some(transcript.iter().filter_map(|message| message.llm_call_count).fold(0, u64::saturating_add));
         }
-        let calls = transcript.iter().filter(|message| message.role == Role::Assistant).count();
+        let is_of_model = |message: &&Message| message.role == Role::Assistant && !is_of_server(message);
+        let calls = transcript.iter().filter(is_of_model).count();
         Some(u64::try_from(calls).unwrap_or(u64::MAX))
     }
 

@@ -38,6 +38,8 @@ pub struct Score {
     pub(crate) metrics: BTreeMap<String, f64>,
     pub(crate) rationale: Option<String>,
     pub(crate) details: Object,
+    /// Nothing was checked: the result is a fail, also if it is inverted.
+    pub(crate) has_no_checks: bool,
 }
 
 /// How a grader ended.
@@ -75,11 +77,11 @@ impl Score {
         Self::with_state(ScoreState::Error(message.into()))
     }
 
-    /// The share of the assertions that passed; 0 without assertions.
+    /// The share of the assertions that passed. Without assertions it is 0, and a fail also with `negate`.
     pub fn from_assertions(assertions: impl IntoIterator<Item = Assertion>) -> Self {
         let assertions: Vec<_> = assertions.into_iter().collect();
         if assertions.is_empty() {
-            return Self::fail("no assertions were made");
+            return Self { has_no_checks: true, ..Self::fail("no assertions were made") };
         }
         let passed = assertions.iter().filter(|assertion| assertion.passed).count();
         let mut score = Self::new(ratio(passed, assertions.len()));
@@ -129,6 +131,7 @@ impl Score {
             metrics: BTreeMap::new(),
             rationale: None,
             details: Object::new(),
+            has_no_checks: false,
         }
     }
 }

@@ -24,9 +24,11 @@ use crate::run::case_report::{CaseError, decode_case};
 use crate::run::settings::Settings;
 
 /// Graders of a whole case: its own, else a judge that compares the answer with what the case expects. A conversation is judged as a whole
-/// only if it has a simulated user, of whose turns nothing is expected, and criteria.
+/// only by criteria, and if they are all that grades it or a simulated user takes part, of whose turns nothing is expected.
 pub(crate) fn case_graders(case: &Case) -> Cow<'_, [Grader]> {
-    let is_judged = case.conversation.is_none() || case.user().is_some() && case.criteria.is_some();
+    let is_judged = case.conversation.as_ref().is_none_or(|conversation| {
+        case.criteria.is_some() && (conversation.user.is_some() || !conversation.has_graded_turns())
+    });
     match case.graders.is_empty() && is_judged {
         true => Cow::Owned(vec![grade::llm_grader::implicit(case.location.clone())]),
         false => Cow::Borrowed(&case.graders),
@@ -78,7 +80,10 @@ pub(crate) fn unmet(
         return Some(Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message));
     }
     // There is neither a grader nor anything that a judge could grade by.
-    let is_judged = case.conversation.is_some() || case.criteria.is_some() || !case.expected_output.is_empty();
+    let is_judged = match &case.conversation {
+        Some(conversation) => case.criteria.is_some() || conversation.has_graded_turns(),
+        None => case.criteria.is_some() || !case.expected_output.is_empty(),
+    };
     if case.graders.is_empty() && !is_judged {
         return Some(missing("nothing grades the case", "add a grader to `assertions`, or `criteria`"));
     }

@@ -7,6 +7,8 @@ use evalsuite::record::{Mode, PairRecord, ReasonCode, Side};
 use evalsuite::tooling::AnswerPairs;
 use evalsuite::{IntoJudge, JudgeError, JudgeReply, JudgeRequest, RunErrorKind, RunOptions, Usage};
 use evalsuite_records::record::AnswerPair;
+#[cfg(all(unix, feature = "cli-agents"))]
+use evalsuite_schema::json::json;
 
 fn pair(case_id: &str, base: &str, run: &str) -> AnswerPair {
     let mut pair = AnswerPair::new("shop", "default", case_id);
@@ -80,6 +82,41 @@ fn the_answer_that_is_better_in_both_orders_wins() {
     assert!(text(&judge.replies[1]).contains("one says please"));
     let prompt = text(&judge.replies[0].replace("reply-1", "prompt"));
     assert!(prompt.contains("[[ ## criteria ## ]]\nIs polite\n") && prompt.contains("Where is my refund?"), "{prompt}");
+}
+
+#[cfg(all(unix, feature = "cli-agents"))]
+#[test]
+fn of_several_judges_more_than_half_have_to_prefer_an_answer() {
+    let prefers = |first: &str, second: &str| {
+        format!(
+            r#"if grep -E 'Here(, please)?[.]' {{PROMPT_FILE}} | head -n 1 | grep -q please; then echo '{{"better": "{first}"}}'; \
+               else echo '{{"better": "{second}"}}'; fi > {{OUTPUT_FILE}}"#
+        )
+    };
+    let commands = [
+        ("run", prefers("first", "second")),
+        ("base", prefers("second", "first")),
+        ("tie", prefers("tie", "tie")),
+        ("gone", "exit 3".to_owned()),
+    ];
+    let targets = commands.map(|(name, command)| json!({"name": name, "provider": "cli", "command": command}));
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("targets.yaml"), json!({"targets": targets}).to_string()).unwrap();
+    for (judges, better, is_judged) in [
+        (&["run", "run", "tie"][..], Some(Side::Run), true),
+        (&["base", "tie", "base"], Some(Side::Base), true),
+        (&["run", "tie", "tie"], None, true),
+        (&["run", "tie"], None, true),
+        (&["run", "base", "tie"], None, true),
+        (&["run", "gone", "run"], Some(Side::Run), true),
+        (&["run", "tie", "gone"], None, false),
+        (&["tie", "tie", "gone"], None, true),
+    ] {
+        let judges_of_run = judges.iter().map(|judge| (*judge).to_owned()).collect();
+        let asked = pairs(root.path(), vec![pair("a", "Here.", "Here, please.")]);
+        let [record] = AnswerPairs { judges_of_run, ..asked }.judge(&RunOptions::new()).unwrap().try_into().unwrap();
+        assert_eq!((record.better, record.is_judged()), (better, is_judged), "{judges:?}: {record:?}");
+    }
 }
 
 #[test]

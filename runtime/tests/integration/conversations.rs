@@ -61,7 +61,7 @@ fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
     let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo));
     let case = only(&report);
     assert_eq!((case.status(), case.record().score), (Passed, Some(1.0)), "{case}");
-    assert_eq!(turns(case), [(Passed, Some(1.0)); 3]);
+    assert_eq!(turns(case), [(Passed, Some(1.0)), (Passed, Some(1.0)), (Skipped, None)]);
     let trial: &TrialRecord = &case.trials()[0];
     let second = &trial.turns.as_ref().unwrap()[1];
     assert_eq!((second.index, second.input.as_str(), second.graders.len()), (1, "two", 2));
@@ -104,17 +104,14 @@ fn a_failed_turn_may_end_the_conversation() {
     let (report, _directory) =
         hold(talk(turns_of_case, json!({"on_turn_failure": "stop"}), json!({})), |evals| evals.with_agent(count));
     let case = only(&report);
-    assert_eq!((case.status(), case.record().score), (Failed, Some(1.0 / 3.0)), "{case}");
-    assert_eq!(turns(case), [(Passed, Some(1.0)), (Failed, Some(0.0)), (Skipped, Some(0.0))]);
+    assert_eq!((case.status(), case.record().score), (Failed, Some(0.0)), "{case}");
+    assert_eq!(turns(case), [(Skipped, None), (Failed, Some(0.0)), (Skipped, Some(0.0))]);
     assert_eq!(*CALLS.lock().unwrap(), [Some(1), Some(2)]);
     let shown = case.to_string();
-    for line in [
-        "  turn 2  failed  0.00  two\n    ✗ contains-yes: ",
-        "  turn 3  skipped  0.00  three\n",
-        "  1 of 3 turns passed\n",
-    ] {
+    for line in ["  turn 2  failed  0.00  two\n    ✗ contains-yes: ", "  turn 3  skipped  0.00  three\n"] {
         assert!(shown.contains(line), "{line} is missing in\n{shown}");
     }
+    assert!(!shown.contains("turn 1"), "nothing grades it: {shown}");
 }
 
 #[test]
@@ -219,11 +216,12 @@ fn an_agent_may_ask_to_skip_in_any_turn() {
     fn skips(trial: &mut Trial<'_>) -> Result<String, AgentError> {
         if trial.turn() == Some(2) { Err(AgentError::skip("no key")) } else { Ok("fine".to_owned()) }
     }
-    let (report, _directory) =
-        hold(talk(json!([turn("one", json!([])), turn("two", json!([]))]), json!({}), json!({})), |evals| {
-            evals.with_agent(skips)
-        });
-    assert_eq!(only(&report).status(), Skipped);
+    let (report, _directory) = hold(
+        talk(json!([turn("one", json!([contains("fine")])), turn("two", json!([]))]), json!({}), json!({})),
+        |evals| evals.with_agent(skips),
+    );
+    let case = only(&report);
+    assert_eq!((case.status(), case.record().reason.as_ref().unwrap().code), (Skipped, ReasonCode::SkipRequested));
 }
 
 #[test]
@@ -236,10 +234,37 @@ fn a_broken_grader_of_a_turn_makes_the_trial_an_error_that_names_it() {
     let (report, _directory) =
         hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo).with_grader("breaks", breaks));
     let case = only(&report);
-    assert_eq!(turns(case), [(Passed, Some(1.0)), (Error, None), (Passed, Some(1.0))]);
+    assert_eq!(turns(case), [(Skipped, None), (Error, None), (Skipped, None)]);
     let reason = case.record().reason.as_ref().unwrap();
     assert_eq!((case.status(), reason.code), (Error, ReasonCode::GraderError));
     assert!(reason.message.starts_with("turn 2: grader `breaks`: "), "{}", reason.message);
+}
+
+#[test]
+fn a_turn_that_nothing_grades_is_not_a_pass() {
+    let ungraded = || json!([turn("one", json!([])), turn("two", json!([])), turn("three", json!([]))]);
+    let whole = json!({"graders": [contains("nowhere")]});
+    let (report, _directory) = hold(talk(ungraded(), json!({}), whole), |evals| evals.with_agent(echo));
+    let case = only(&report);
+    assert_eq!((case.status(), case.record().score), (Failed, Some(0.0)), "three turns do not make up for it: {case}");
+    assert!(!case.to_string().contains("turn 1"), "{case}");
+
+    let (report, _directory) = hold(talk(ungraded(), json!({}), json!({})), |evals| evals.with_agent(echo));
+    let reason = only(&report).record().reason.as_ref().unwrap();
+    assert_eq!((only(&report).status(), reason.message.as_str()), (Skipped, "nothing grades the case"));
+
+    async fn judge(request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+        let is_whole = request.user().contains("user: one\n\nassistant: ") && request.user().contains("Is polite.");
+        Ok(format!(r#"{{"score": {}}}"#, if is_whole { 0.9 } else { 0.0 }).into())
+    }
+    let criteria = json!({"criteria": "Is polite."});
+    let judged = |evals: Evals| evals.with_agent(echo).with_judge(judge);
+    let (report, _directory) = hold(talk(ungraded(), json!({}), criteria.clone()), judged);
+    let case = only(&report);
+    assert_eq!((case.status(), case.record().score), (Passed, Some(0.9)), "criteria alone are judged: {case}");
+    let graded = json!([turn("one", json!([contains("turn")])), turn("two", json!([]))]);
+    let (report, _directory) = hold(talk(graded, json!({}), criteria), judged);
+    assert!(only(&report).trials()[0].graders.is_empty(), "beside graders, criteria are not judged");
 }
 
 #[test]
@@ -290,7 +315,7 @@ fn a_judge_of_a_turn_reads_what_was_said_before_with_its_speakers() {
     let (report, _directory) =
         hold(case, |evals| evals.with_agent(|_: &mut Trial<'_>| Ok::<_, AgentError>("fine")).with_judge(judge));
     let case = only(&report);
-    assert_eq!(turns(case), [(Passed, Some(1.0)), (Passed, Some(0.9))], "{case}");
+    assert_eq!(turns(case), [(Skipped, None), (Passed, Some(0.9))], "{case}");
     let asked = ASKED.lock().unwrap();
     let said = "system: be brief\n\nuser: one\n\nassistant: fine\n\nuser: two";
     assert!(asked[0].contains(said) && asked[0].contains("gold"), "{}", asked[0]);

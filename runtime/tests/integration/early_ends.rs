@@ -175,7 +175,7 @@ fn a_conversation_that_ends_early_has_its_turns() {
     let record = record(json!({"conversation": conversation}), |evals| evals.with_agent(fails_in_its_second_turn));
     assert_eq!(reason(&record), (Status::Error, Stage::Agent, ReasonCode::AgentError));
     let turns: Vec<_> = record.turns.iter().flatten().map(|turn| turn.outcome).collect();
-    assert_eq!(turns, [Status::Passed, Status::Error]);
+    assert_eq!(turns, [Status::Skipped, Status::Error]);
     assert_eq!(record.usage, Some(Usage::new(5, 2)));
 }
 

@@ -4,6 +4,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use evalsuite::{AgentError, Assertion, Evals, Evidence, Outcome, Score, Trial};
 use evalsuite_schema::json::{Value, json};
@@ -92,6 +93,22 @@ fn trials_that_a_cost_limit_prevented_are_not_called_needless() {
     let text = text("cases", json!([contains("refund")]), more, |evals| evals.with_agent(costly));
     let trials = "trials: 0 of 2 passed (the mean of their scores decides); 3 of 5 planned did not run, as a limit was reached\n";
     assert!(text.contains(trials), "{text}");
+}
+
+#[test]
+fn a_mean_that_is_high_enough_is_not_why_a_case_failed() {
+    async fn slow(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        Ok(Outcome::new().with_text("sorry").with_duration(Duration::from_millis(20)))
+    }
+    let graders = || json!([contains("sorry"), grader("latency", 3, json!({"latency": {"threshold": 10.0}}))]);
+    let headline = |threshold: f64| {
+        let more = json!({"trials": {"count": 3, "strategy": "mean"}, "threshold": threshold});
+        text("cases", graders(), more, |evals| evals.with_agent(slow)).lines().next().unwrap().to_owned()
+    };
+    let expected = "evaluation failed: refund-small (x)  score 0.50, 3 of 3 trials failed, so that they count as less than 0.5: \
+                    grader `latency` failed, and no other grader makes up for it; ";
+    assert!(headline(0.5).starts_with(expected), "{}", headline(0.5));
+    assert_eq!(headline(0.7), "evaluation failed: refund-small (x)  score 0.50 < 0.70");
 }
 
 #[test]

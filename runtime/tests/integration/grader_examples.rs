@@ -90,3 +90,23 @@ fn a_judge_grades_the_examples_of_its_graders() {
         Evals::new(of(graders, json!({"criteria": "Is polite"}))).with_judge(judge)
     });
 }
+
+#[test]
+fn an_example_that_no_grader_decides_has_no_verdict() {
+    fn unsure(_: &Evidence<'_>) -> Option<bool> {
+        None
+    }
+    let result = catch_unwind(|| {
+        evalsuite::__private::grader_examples(|| {
+            let unsure_grader = grader("unsure", 9, json!({"user": {"grader": "unsure"}}));
+            let more = json!({"examples": {"pass": [example(20, "hello")], "fail": [example(21, "hello")]}});
+            Evals::new(of(json!([unsure_grader]), more)).with_grader("unsure", unsure)
+        });
+    });
+    let text = *result.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.starts_with("evaluation failed: 2 of 2 examples of x\n"), "{text}");
+    for line in [20, 21] {
+        let expected = format!("a.json:{line}:9: the example is not decided by case `a`: ");
+        assert!(text.contains(&expected), "{text}");
+    }
+}

@@ -199,8 +199,8 @@ pub struct Criterion {
     /// Share in the mean of the criteria.
     #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight, ZeroTotalWeight))]
     pub weight: f64,
-    /// Whether the grader fails if the criterion is not satisfied.
-    #[key(Boolean, "false", default = "`true`; `false` with `score_ranges`")]
+    /// Whether the grader fails if the criterion is not satisfied. One with a `min_score` is always required.
+    #[key(Boolean, "false", default = "`true`; `false` with `score_ranges`", codes(SettingConflict))]
     pub required: bool,
     /// Lowest score that satisfies the criterion, where a criterion has `score_ranges`.
     #[key(Number(&PASS_MARK), "0.7", codes(InvalidRubric, SettingConflict, ConflictingKeys))]

@@ -27,6 +27,7 @@ pub const RULES: &[&str] = &[
     "unanswered-criterion-is-an-error",
     "agent-error-in-a-turn",
     "conversation-gate",
+    "ungraded-turns-do-not-count",
     "turn-type-spelling",
 ];
 
@@ -223,8 +224,15 @@ fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<
     if record.json.get("judge_reply").is_some() && has_unanswered_criteria(&turns[..], expected) {
         return is_error.then_some("unanswered-criterion-is-an-error");
     }
-    let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
     let is_same = close(ran.case.score, expected["score"].as_f64());
+    let is_ungraded = |turn: &Value| turn["assertions"].is_null() && turn["expected_output"].is_null();
+    if turns.iter().any(is_ungraded) {
+        // Criteria are judged if nothing else grades the conversation.
+        let is_judged = test["test"]["assertions"].is_null() && turns.iter().all(is_ungraded);
+        let fits = if is_judged { is_error } else { is_same && ran.case.outcome == Status::Passed };
+        return fits.then_some("ungraded-turns-do-not-count");
+    }
+    let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
     (closed && is_same && ran.case.outcome == Status::Failed).then_some("conversation-gate")
 }
 

@@ -103,6 +103,10 @@ fn bad_criteria_are_errors() {
             "{type: rubrics, criteria: [{score_ranges: {0: a}, min_score: 1, required_min_score: 6}]}",
             &["1:67 E025 `min_score` and `required_min_score` are one setting"],
         ),
+        (
+            "{type: rubrics, criteria: [{score_ranges: {0: a}, min_score: 0.6, required: false}]}",
+            &["1:69 E028 `required: false` contradicts the minimum, below which the grader fails"],
+        ),
         ("{type: rubrics, criteria: [{outcome: a, outcom: b}]}", &["1:43 E019 unknown key `outcom` in a criterion"]),
     ]);
 }

@@ -21,6 +21,7 @@ pub(crate) struct Transcript {
 /// A tool call that the agent has reported.
 struct KnownCall {
     position: CallPosition,
+    /// When the agent reported it.
     began: Stopwatch,
     has_ended: bool,
     kind: ToolKind,
@@ -51,7 +52,11 @@ impl Transcript {
         let added = match kind {
             "agent_message_chunk" => chunk(update).map(|text| self.say(&text, message_id(update))),
             "agent_thought_chunk" => chunk(update).map(|text| self.think(&text)),
-            "tool_call" | "tool_call_update" => self.tool_call(update).map(drop),
+            "tool_call" => {
+                self.forget_other_call(update);
+                self.tool_call(update).map(drop)
+            }
+            "tool_call_update" => self.tool_call(update).map(drop),
             "plan" => match update.get("entries") {
                 Some(entries @ Value::Array(_)) => {
                     self.plan(entries.clone());
@@ -103,10 +108,24 @@ impl Transcript {
         }
     }
 
+    /// Forgets a call that has ended, if its id is used again for another one. Some agents report a call twice.
+    fn forget_other_call(&mut self, update: &Value) {
+        let text = |key: &str| update.get(key).and_then(Value::as_str);
+        let Some(id) = text("toolCallId") else { return };
+        let Some(KnownCall { position, kind, .. }) = self.calls.get(id).filter(|call| call.has_ended) else { return };
+        let is_other_kind = text("kind").is_some_and(|named| ToolKind::named(Some(named)) != *kind);
+        let input = update.get("rawInput").filter(|input| !input.is_null());
+        let known = self.recording.call_at(*position).and_then(|call| call.input.as_ref());
+        if is_other_kind || known.is_some() && input.is_some() && input != known {
+            self.calls.remove(id);
+        }
+    }
+
     /// Adds a tool call, or what is new about it. Returns its id.
     pub(crate) fn tool_call(&mut self, update: &Value) -> Result<String, String> {
         let text = |key: &str| update.get(key).and_then(Value::as_str);
         let id = text("toolCallId").ok_or("it has no `toolCallId`")?.to_owned();
+        let is_known = self.calls.contains_key(&id);
         let call = self.calls.entry(id.clone()).or_insert_with(|| {
             let began = Stopwatch::start();
             let mut call = ToolCall::new(ToolKind::Other.as_str()).with_id(&*id);
@@ -150,7 +169,12 @@ impl Transcript {
             recorded.is_error = status == Some("failed");
             if !std::mem::replace(&mut call.has_ended, true) {
                 let took = call.began.elapsed();
-                (recorded.end_time, recorded.duration_ms) = (Some(call.began.after(took)), Some(milliseconds(took)));
+                recorded.end_time = Some(call.began.after(took));
+                match is_known {
+                    true => recorded.duration_ms = Some(milliseconds(took)),
+                    // Nobody saw it begin.
+                    false => recorded.start_time = None,
+                }
             }
         }
         let mut facts = Object::from([("kind", call.kind.as_str())]);
@@ -313,6 +337,47 @@ mod tests {
             let recorded = &transcript.recording.messages[0].tool_calls[0];
             assert_eq!((recorded.tool.as_str(), recorded.is_error), (expected, false), "{call}");
             assert!(recorded.duration_ms.is_some());
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_reported_when_it_has_ended_has_no_duration() {
+        let update = |kind: &str, status: &str| json!({"sessionUpdate": kind, "toolCallId": "c", "status": status});
+        for (updates, is_timed) in [
+            (vec![update("tool_call", "completed")], false),
+            (vec![update("tool_call", "failed"), update("tool_call_update", "failed")], false),
+            (vec![update("tool_call", "pending"), update("tool_call_update", "completed")], true),
+        ] {
+            let mut transcript = Transcript::default();
+            for update in &updates {
+                assert_eq!(transcript.add(update), Update::Recorded);
+            }
+            let call = &transcript.recording.messages[0].tool_calls[0];
+            assert_eq!((call.duration_ms.is_some(), call.start_time.is_some()), (is_timed, is_timed), "{updates:?}");
+            assert!(call.end_time.is_some());
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_used_again_is_another_call() {
+        let call = |kind: &str, path: &str| {
+            let mut update = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "kind": kind});
+            (update["rawInput"], update["status"]) = (json!({"path": path}), "completed".into());
+            update
+        };
+        let done = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "rawOutput": "done"});
+        for (updates, expected) in [
+            (vec![call("read", "a"), call("edit", "a")], &["read", "edit"][..]),
+            (vec![call("read", "a"), call("read", "b")], &["read", "read"]),
+            (vec![call("read", "a"), call("read", "a"), done], &["read"]),
+        ] {
+            let mut transcript = Transcript::default();
+            for update in &updates {
+                assert_eq!(transcript.add(update), Update::Recorded);
+            }
+            let calls = transcript.recording.messages.iter().flat_map(|message| &message.tool_calls);
+            let calls: Vec<&str> = calls.map(|call| call.tool.as_str()).collect();
+            assert_eq!(calls, expected, "{updates:?}");
         }
     }
 

@@ -621,6 +621,10 @@ mod tests {
         }
         let empty = outcome(json!({"text": "a", "output": []}).to_string());
         assert_eq!((empty.text.as_deref(), empty.messages), (Some("a"), Some(Vec::new())));
+        let calls = json!([{"role": "assistant", "tool_calls": [{"tool": "find"}]}, {"role": "tool", "content": "b"}]);
+        let silent = outcome(json!({"text": "a", "output": calls}).to_string());
+        assert_eq!(silent.text.as_deref(), Some("a"), "none of the messages is the answer");
+        assert_eq!(silent.messages.map(|messages| messages.len()), Some(2));
     }
 
     #[test]

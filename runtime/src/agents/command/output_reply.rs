@@ -7,6 +7,7 @@ use evalsuite_schema::diagnostics::suggest::nearest;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
+use crate::model::messages::answer_content;
 use crate::model::outcome::{Outcome, is_amount};
 
 /// Keys that make a JSON object a reply.
@@ -61,8 +62,8 @@ pub(crate) fn read(object: &Object, directory: &Path) -> Reply {
             reply.outcome.messages = Some(messages(list, key, directory, &mut reply.problem));
         }
     }
-    // The messages say what the answer is, if there are any.
-    let is_answer = reply.outcome.messages.as_ref().is_none_or(Vec::is_empty);
+    // The messages say what the answer is, if one of them is.
+    let is_answer = reply.outcome.messages.as_deref().is_none_or(|messages| answer_content(messages).is_none());
     reply.outcome.text = reply.take(text_value(object, "text")).filter(|_| is_answer).map(str::to_owned);
     let spent = typed_value(object, "token_usage", "an object", Value::as_object)
         .and_then(|spent| spent.map(usage).transpose());

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Message, Object, Role, ToolCall, Value};
 
+use crate::model::evidence::OF_SERVER;
 use crate::record::mcp::{
     InjectedFault, JsonRpc, RecordedExchange, Sender, TraceEvent, TraceLine, messages_of_line, same_json,
 };
@@ -272,7 +273,7 @@ fn message(call: McpCall) -> Message {
         mcp.insert("fault".to_owned(), fault.fault.word().into());
     }
     let mut message = Message::empty(Role::Assistant).with_tool_call(call.call).with_started(call.at);
-    message.metadata = Some(json!({ "mcp": mcp }));
+    message.metadata = Some(Object::from([(OF_SERVER, mcp)]).into());
     message
 }
 
@@ -297,9 +298,10 @@ fn is_answer(message: &Message) -> bool {
     message.role == Role::Assistant && message.tool_calls.is_empty()
 }
 
-/// When a message was made, or the first of its calls.
+/// When a message was made, or the first of its calls, of which some agents only report the end.
 fn time_of(message: &Message) -> Option<SystemTime> {
-    message.started().or_else(|| message.tool_calls.iter().find_map(ToolCall::started))
+    let of_call = |call: &ToolCall| call.started().or_else(|| call.ended());
+    message.started().or_else(|| message.tool_calls.iter().find_map(of_call))
 }
 
 /// Whether a reported call has the tool and the arguments of a call.
@@ -336,6 +338,7 @@ mod tests {
     use evalsuite_schema::{Content, McpFaultKind};
 
     use super::*;
+    use crate::model::evidence::{Evidence, Facts};
     use crate::record::mcp::TracedMessage;
 
     fn trace(lines: &[(u64, TraceEvent)]) -> Vec<u8> {
@@ -483,6 +486,22 @@ mod tests {
         let mut messages = vec![Message::text(Role::User, "hi"), Message::text(Role::Assistant, "done")];
         merge_into_transcript(&mut messages, vec![made(1, "read", json!({})), made(2, "write", json!({}))], &[]);
         assert_eq!(tools(&messages), ["user:hi", "read=\"result 1\"", "write=\"result 2\"", "assistant:done"]);
+    }
+
+    #[test]
+    fn calls_that_only_servers_show_are_not_calls_of_models() {
+        let llm_calls = |messages: Vec<Message>| {
+            Evidence::new(Facts { transcript: Some(messages), ..Facts::default() }).llm_calls()
+        };
+        let calls = || vec![made(1, "read", json!({})), made(2, "write", json!({}))];
+        let mut messages = vec![reported("read", json!({})), Message::text(Role::Assistant, "done")];
+        merge_into_transcript(&mut messages, calls(), &[]);
+        assert_eq!((messages.len(), llm_calls(messages)), (3, Some(2)), "one that the model asked for, and the answer");
+        let mut counted = Message::text(Role::Assistant, "done");
+        counted.llm_call_count = Some(5);
+        let mut messages = vec![counted];
+        merge_into_transcript(&mut messages, calls(), &[]);
+        assert_eq!(llm_calls(messages), Some(5));
     }
 
     #[test]

@@ -81,13 +81,13 @@ impl PairJudging<'_> {
         let shown = answers.map(|text| ShownAnswer { text: trim(text).to_owned(), images: Vec::new() });
         let questions = preference::questions(task, &shown, &settings);
         inquiry.begin(&questions);
-        let (mut balance, mut missing) = (0, Vec::new());
+        let (mut preferred, mut missing) = ([0; 2], Vec::new());
         record.consistent = true;
         for judge in &judges {
             match preference::ask(&inquiry, judge, &questions) {
                 Ok(Ok(replies)) => {
                     record.consistent &= preference::is_consistent(&replies);
-                    balance += preference::better(&replies).map_or(0, |better| if better == 0 { -1 } else { 1 });
+                    preference::better(&replies).into_iter().for_each(|better| preferred[better] += 1);
                     record.replies.extend(replies.into_iter().zip(Side::BOTH).map(|reply| recorded(judge, reply)));
                 }
                 Ok(Err(message)) => missing.push((None, message)),
@@ -95,12 +95,14 @@ impl PairJudging<'_> {
             }
         }
         (record.judge, ..) = inquiry.end();
-        // Judges without a judgement could have changed the majority.
-        if i64::abs(balance) > i64::try_from(missing.len()).unwrap_or(i64::MAX) {
-            record.better = Some(if balance < 0 { Side::Base } else { Side::Run });
+        let is_majority = |votes: usize| votes * 2 > judges.len();
+        if let Some(better) = preferred.iter().position(|votes| is_majority(*votes)) {
+            record.better = Some(Side::BOTH[better]);
             return Ok(());
         }
-        missing.into_iter().next().map_or(Ok(()), Err)
+        // Judges without a judgement could have made a majority.
+        let is_open = preferred.iter().any(|votes| is_majority(votes + missing.len()));
+        missing.into_iter().next().filter(|_| is_open).map_or(Ok(()), Err)
     }
 
     fn choice(&self, under_test: Option<&str>) -> JudgeChoice {

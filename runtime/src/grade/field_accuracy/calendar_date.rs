@@ -126,18 +126,23 @@ fn slashed_year_first(text: &str) -> Option<Date> {
     Date::new(digits(year, 4)?, short(month)?, short(day)?)
 }
 
-/// `31/01/2025` and `01-31-2025`: the order of the formats if they list only one, or else day first if the first number cannot be
-/// a month, or else month first.
+/// `31/01/2025` and `01-31-2025`: the order of the formats with this separator, without them that of the formats with the other one. If
+/// they list none or both, day first if the first number cannot be a month, or else month first.
 fn two_numbers(text: &str, formats: &[DateFormat]) -> Option<Date> {
-    let [first, second, year] = three_parts(text, if text.contains('/') { '/' } else { '-' })?;
+    let has_slashes = text.contains('/');
+    let [first, second, year] = three_parts(text, if has_slashes { '/' } else { '-' })?;
     let (first, second, year) = (short(first)?, short(second)?, digits(year, 4)?);
-    let lists = |wanted: [DateFormat; 2]| formats.iter().any(|format| wanted.contains(format));
-    let day_first = match (
-        lists([DateFormat::DayMonthSlash, DateFormat::DayMonthDash]),
-        lists([DateFormat::MonthDaySlash, DateFormat::MonthDayDash]),
-    ) {
-        (true, false) => true,
-        (false, true) => false,
+    let slashes = [DateFormat::DayMonthSlash, DateFormat::MonthDaySlash];
+    let dashes = [DateFormat::DayMonthDash, DateFormat::MonthDayDash];
+    let (own, other) = if has_slashes { (slashes, dashes) } else { (dashes, slashes) };
+    let listed = |orders: [DateFormat; 2]| orders.map(|order| formats.contains(&order));
+    let order = match listed(own) {
+        [false, false] => listed(other),
+        of_own => of_own,
+    };
+    let day_first = match order {
+        [true, false] => true,
+        [false, true] => false,
         _ => first > 12,
     };
     if day_first { Date::new(year, second, first) } else { Date::new(year, first, second) }
@@ -229,6 +234,22 @@ mod tests {
         check("03/04/2025", &[DateFormat::DayMonthSlash], Some((2025, 4, 3)));
         check("13/04/2025", &[DateFormat::MonthDaySlash], None);
         check("03-04-2025", &[DateFormat::DayMonthDash, DateFormat::MonthDayDash], Some((2025, 3, 4)));
+    }
+
+    #[test]
+    fn formats_of_the_separator_of_a_date_come_first() {
+        use DateFormat::{DayMonthDash, DayMonthSlash, MonthDayDash, MonthDaySlash};
+        for (text, formats, expected) in [
+            ("03/04/2025", [DayMonthSlash, MonthDayDash], (2025, 4, 3)),
+            ("03-04-2025", [DayMonthSlash, MonthDayDash], (2025, 3, 4)),
+            ("03/04/2025", [MonthDaySlash, DayMonthDash], (2025, 3, 4)),
+            ("03-04-2025", [DayMonthDash, MonthDaySlash], (2025, 4, 3)),
+        ] {
+            check(text, &formats, Some(expected));
+        }
+        check("13/04/2025", &[MonthDaySlash, DayMonthDash], None);
+        check("03-04-2025", &[DayMonthSlash], Some((2025, 4, 3)));
+        check("03-04-2025", &[DayMonthSlash, MonthDaySlash], Some((2025, 3, 4)));
     }
 
     #[test]

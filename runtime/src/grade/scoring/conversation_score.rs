@@ -8,15 +8,14 @@ use evalsuite_schema::decimal::{at_least, shown_against};
 use crate::grade::scoring::CountedScore;
 use crate::grade::scoring::trial_score::TrialScore;
 
-/// Scores a conversation from its turns and the graders of the whole. A turn without graders (`None`) scores 1; a turn that is not
-/// decided is left out.
+/// Scores a conversation from the turns that are graded and the graders of the whole. A turn that is not decided is left out.
 pub(crate) fn score_conversation(
     aggregation: Aggregation,
-    turns: &[Option<TrialScore>],
+    turns: &[TrialScore],
     whole: Option<TrialScore>,
     threshold: f64,
 ) -> TrialScore {
-    let all = || turns.iter().flatten().chain(&whole);
+    let all = || turns.iter().chain(&whole);
     let notes = all().flat_map(|score| score.notes.iter().cloned()).collect();
     let ended = |outcome, score, reason| TrialScore { outcome, score, reason, notes };
     let because = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
@@ -27,15 +26,16 @@ pub(crate) fn score_conversation(
     let counted = |score: &TrialScore| {
         Some(CountedScore { weight: 1.0, score: score.score?, passed: score.outcome == Status::Passed })
     };
-    let ungraded = CountedScore { weight: 1.0, score: 1.0, passed: true };
-    let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(ungraded), counted);
-    let scores: Vec<CountedScore> = turns.iter().filter_map(of_turn).chain(whole.as_ref().and_then(counted)).collect();
+    let scores: Vec<CountedScore> = all().filter_map(counted).collect();
     if scores.is_empty() {
         if let Some(advised) = all().find(|score| because(score, ReasonCode::JudgeBelowBar)) {
             return ended(Status::Skipped, None, advised.reason.clone());
         }
-        let reason = Reason::new(Stage::Grading, ReasonCode::NothingDecided, "every grader of every turn is undecided");
-        return ended(Status::Error, None, Some(reason));
+        let why = match all().next() {
+            Some(_) => "every grader of the turns and of the whole is undecided",
+            None => "nothing grades the turns or the whole",
+        };
+        return ended(Status::Error, None, Some(Reason::new(Stage::Grading, ReasonCode::NothingDecided, why)));
     }
     let how = match aggregation {
         Aggregation::Mean => "mean",
@@ -82,12 +82,18 @@ mod tests {
         Some(TrialScore { outcome, score, reason, notes: Vec::new() })
     }
 
+    /// `None`: nothing grades the turn, or the whole.
+    fn score(aggregation: Aggregation, turns: &[Option<TrialScore>], whole: Option<TrialScore>) -> TrialScore {
+        let turns: Vec<TrialScore> = turns.iter().flatten().cloned().collect();
+        score_conversation(aggregation, &turns, whole, 0.8)
+    }
+
     fn decide(
         aggregation: Aggregation,
         turns: &[Option<TrialScore>],
         whole: Option<TrialScore>,
     ) -> (Status, Option<f64>) {
-        let score = score_conversation(aggregation, turns, whole, 0.8);
+        let score = score(aggregation, turns, whole);
         (score.outcome, score.score)
     }
 
@@ -96,7 +102,7 @@ mod tests {
 
     #[test]
     fn turns_and_the_whole_are_combined_as_the_case_says() {
-        let turns = [turn(0.5), None];
+        let turns = [turn(0.5), turn(1.0)];
         assert_eq!(decide(Mean, &turns, None), (Failed, Some(0.75)));
         assert_eq!(decide(Mean, &turns, turn(1.0)), (Passed, Some(2.5 / 3.0)));
         assert_eq!(decide(Min, &turns, turn(0.9)), (Failed, Some(0.5)));
@@ -108,9 +114,21 @@ mod tests {
     fn an_undecided_turn_is_left_out() {
         let undecided = || because(ReasonCode::NothingDecided, Error);
         assert_eq!(decide(Mean, &[turn(0.9), undecided()], undecided()), (Passed, Some(0.9)));
-        let nothing = score_conversation(Mean, &[undecided()], None, 0.0);
+        let nothing = score(Mean, &[undecided()], None);
         assert_eq!((nothing.outcome, nothing.score), (Error, None));
         assert_eq!(nothing.reason.map(|reason| reason.code), Some(ReasonCode::NothingDecided));
+    }
+
+    #[test]
+    fn a_turn_that_nothing_grades_does_not_count() {
+        assert_eq!(decide(Mean, &[None, None, None, None, None], turn(0.0)), (Failed, Some(0.0)));
+        assert_eq!(decide(Max, &[turn(0.5), None], None), (Failed, Some(0.5)));
+        let undecided = || because(ReasonCode::NothingDecided, Error).map(|score| TrialScore { score: None, ..score });
+        assert_eq!(decide(Mean, &[None, None], None), (Error, None));
+        assert_eq!(decide(Mean, &[None, undecided()], undecided()), (Error, None));
+        let advised = because(ReasonCode::JudgeBelowBar, Status::Skipped);
+        let advised = advised.map(|score| TrialScore { score: None, ..score });
+        assert_eq!(decide(Mean, &[None], advised), (Status::Skipped, None));
     }
 
     #[test]

@@ -105,13 +105,17 @@ fn broken_guard(grader: &GraderRecord, averaged: Option<f64>) -> String {
     }
 }
 
-/// Scores a trial without its advisory graders; skips it if there are no others.
+/// Scores a trial without its advisory graders; skips it if none of the others counts.
 fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, threshold: f64) -> TrialScore {
-    let deciding: Vec<GraderRecord> = graders.iter().filter(|grader| grader.advisory.is_none()).cloned().collect();
-    if !deciding.is_empty() {
-        return score_trial(layout, &deciding, threshold);
+    let others: Vec<GraderRecord> = graders.iter().filter(|grader| grader.advisory.is_none()).cloned().collect();
+    let is_weighted = layout.rules().scoring == Scoring::WeightedMean;
+    let counts = |grader: &GraderRecord| {
+        !is_weighted || grader.weight > 0.0 || grader.required || grader.state == GraderState::Error
+    };
+    if others.iter().any(counts) {
+        return score_trial(layout, &others, threshold);
     }
-    let message = format!("every grader asks a judge that is below the suite's `minimum`: {advice}");
+    let message = format!("every grader that counts asks a judge that is below the suite's `minimum`: {advice}");
     let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
     TrialScore { outcome: Status::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
 }
@@ -226,6 +230,11 @@ mod tests {
             assert_eq!((only_advisory.outcome, only_advisory.score), (Status::Skipped, None));
             assert_eq!(only_advisory.reason.map(|reason| reason.code), Some(ReasonCode::JudgeBelowBar));
         }
+        let shown = |value| with(grader(value), |record| record.weight = 0.0);
+        assert_eq!(result(Layout::Cases, &[advice(1.0), shown(1.0)], 0.8), (Status::Skipped, None));
+        assert_eq!(result(Layout::Cases, &[advice(1.0), required(shown(0.0))], 0.8), (Failed, Some(0.0)));
+        let broken = without_value(shown(0.0), GraderState::Error);
+        assert_eq!(result(Layout::Cases, &[advice(1.0), broken], 0.8), (Error, None));
     }
 
     #[test]

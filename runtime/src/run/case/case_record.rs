@@ -52,8 +52,19 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
         Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
         Rule::Any | Rule::Every => "",
     };
+    let first = || trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone());
     if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
         let (score, threshold) = (score?, plan.standard.threshold);
+        if at_least(score, threshold) {
+            let failed = trials.iter().filter(|trial| trial.outcome == Status::Failed).count();
+            let mut reason = first()?;
+            let why = &reason.message;
+            reason.message = format!(
+                "{failed} of {} trials failed, so that they count as less than {threshold}: {why}",
+                trials.len()
+            );
+            return Some(reason);
+        }
         let shown = shown_from(2, score, threshold);
         let mut message = format!("{measure}, {shown}, is below {threshold}");
         if plan.standard.rule == Rule::ConfidenceInterval {
@@ -61,7 +72,7 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
         }
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
-    trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
+    first()
 }
 
 /// How many trials a lower end of the interval needs to reach a threshold, if so few cannot.

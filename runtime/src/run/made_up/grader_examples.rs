@@ -3,6 +3,7 @@
 use evalsuite_records::record::{GraderRecord, Verdict};
 use evalsuite_schema::{Example, Examples, Location, Value};
 
+use crate::grade::scoring::is_completed;
 use crate::run::case_report::CaseError;
 use crate::run::made_up::made_up_grading::{
     Graders, JudgeReplies, MadeUpGrading, graders_with_paths, user_graders_with_paths,
@@ -24,7 +25,9 @@ pub(crate) struct GradedExample {
 impl GradedExample {
     /// Whether it passes or fails as it should; `None`: not decided.
     pub(crate) fn is_right(&self) -> Option<bool> {
-        self.graded.passes.map(|passes| passes == self.should_pass)
+        // A case that ends in an error does not pass, and has no verdict.
+        let has_verdict = self.grader.is_some() || is_completed(self.graded.worst.0);
+        self.graded.passes.filter(|_| has_verdict).map(|passes| passes == self.should_pass)
     }
 
     /// What is wrong with it, in one line that begins with its place.

@@ -42,14 +42,12 @@ impl ResultGrading<'_> {
             let (mut record, scores) = self.grade_turn(index, turn, facts);
             // The made-up turn of a simulated user.
             record.simulated = conversation.user.is_some() && index as usize + 1 == conversation.turns.len();
-            if record.simulated && scores.is_none() {
-                (record.score, record.outcome) = (None, Status::Skipped);
-                turns.push(record);
-                continue;
+            // How many turns a user writes is not known.
+            if scores.is_some() || !record.simulated {
+                let [of_low, of_high] = scores.map_or([None, None], |scores| scores.map(Some));
+                low.add(of_low);
+                high.add(of_high);
             }
-            let [of_low, of_high] = scores.map_or([None, None], |scores| scores.map(Some));
-            low.add(of_low);
-            high.add(of_high);
             turns.push(record);
         }
         let mut facts = self.facts(None);
@@ -81,7 +79,7 @@ impl ResultGrading<'_> {
         record.answer = Some(facts.answer.clone());
         let graders = turn_graders(turn, self.of_case.case());
         if graders.is_empty() {
-            (record.score, record.outcome) = (Some(1.0), Status::Passed);
+            record.score = None;
             return (record, None);
         }
         let graded = self.run_graders(&graders, Some(&turn_folder(index)), facts);

@@ -109,8 +109,8 @@ fn graded(kind: &Kind, counts: bool, threshold: &Exact) -> Result<Graded, State>
             }
             let scores: Vec<_> = ends.iter().filter_map(|end| Some((end.weight.clone(), end.decided()?))).collect();
             let score = mean(scores.iter().map(|(weight, (score, _))| (weight.clone(), (*score).clone())));
+            let score = score.ok_or(State::Undecided)?;
             let passes = counted(scores.iter().map(|(weight, (score, passes))| (weight, *score, *passes)), threshold);
-            let score = score.unwrap_or_else(|| whole(0));
             let follows = !counts || passes == (score >= *threshold);
             let from = if follows { Verdict::Compared } else { Verdict::Stated(passes) };
             (score, from, false)

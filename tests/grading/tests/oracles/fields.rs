@@ -152,10 +152,19 @@ fn day_of((year, month, day, hour, minute): Numbers, form: Form, day_first: bool
         }
         Form::Slash | Form::Dash => {
             let (first, second) = if day_first { (day, month) } else { (month, day) };
-            let lists = |start: &str| formats.iter().any(|format| format.starts_with(start) && !format.contains("MMM"));
-            let reads_day_first = match (lists("DD"), lists("MM")) {
-                (true, false) => true,
-                (false, true) => false,
+            // The formats with this separator say more than those with the other one.
+            let (own, other) = if matches!(form, Form::Slash) { ('/', '-') } else { ('-', '/') };
+            let order = |separator: char| {
+                let lists = |format: String| formats.contains(&format.as_str());
+                let of = |[a, b]: [&str; 2]| lists(format!("{a}{separator}{b}{separator}YYYY"));
+                match (of(["DD", "MM"]), of(["MM", "DD"])) {
+                    (false, false) => None,
+                    listed => Some(listed),
+                }
+            };
+            let reads_day_first = match order(own).or_else(|| order(other)) {
+                Some((true, false)) => true,
+                Some((false, true)) => false,
                 _ => first > 12,
             };
             let (month, day) = if reads_day_first { (second, first) } else { (first, second) };

@@ -170,17 +170,13 @@ fn conversations_end_as_the_rules_say() {
     let inputs = (vec(turn(), 1..5), option::weighted(0.3, vec(nodes(), 1..3)), how, thresholds());
     for_each("conversations", inputs, |(turns, whole_graders, how, threshold)| {
         let graded = |nodes: &Vec<Node>| grade(nodes, *threshold);
-        let records: Vec<_> = turns.iter().map(|turn| turn.as_ref().map(graded)).collect();
+        // A turn without graders does not count.
+        let records: Vec<_> = turns.iter().flatten().map(graded).collect();
         let of_whole = whole_graders.as_ref().map(graded);
         let ours = end_conversation(*how, &records, of_whole.as_deref(), threshold.float());
         let exact = threshold.exact();
         let ended = |nodes: &Vec<Node>| trial(&ends(nodes, *threshold), &exact, false);
-        let ungraded = Trial::Scored { score: whole(1), passes: true };
-        let all: Vec<Trial> = turns
-            .iter()
-            .map(|turn| turn.as_ref().map_or(ungraded.clone(), ended))
-            .chain(whole_graders.as_ref().map(ended))
-            .collect();
+        let all: Vec<Trial> = turns.iter().flatten().chain(whole_graders).map(ended).collect();
         match conversation(*how, &all, &exact) {
             // Its score is that of the turns.
             Trial::Broken { .. } if ours.outcome == Status::Failed && ours.has_broken_guard => Ok(()),

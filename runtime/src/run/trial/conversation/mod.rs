@@ -67,8 +67,8 @@ struct RunningConversation<'t> {
 /// The scores of the turns.
 pub(crate) struct TurnScores {
     on_failure: OnTurnFailure,
-    /// Of every turn; `None` for a turn without graders, which counts as passed.
-    pub(crate) of_turns: Vec<Option<TrialScore>>,
+    /// Of the turns that are graded, and of those that are not run.
+    pub(crate) of_turns: Vec<TrialScore>,
     /// Whether no further turn is run.
     pub(crate) is_stopped: bool,
 }
@@ -78,14 +78,14 @@ impl TurnScores {
         Self { on_failure: conversation.on_turn_failure, of_turns: Vec::new(), is_stopped: false }
     }
 
-    /// Adds the score of a turn; that of one that is not run does not matter.
+    /// Adds the score of a turn, `None` if nothing grades it; that of one that is not run does not matter.
     pub(crate) fn add(&mut self, score: Option<TrialScore>) {
         if self.is_stopped {
-            return self.of_turns.push(Some(TrialScore::not_run()));
+            return self.of_turns.push(TrialScore::not_run());
         }
         let failed = score.as_ref().is_some_and(|score| matches!(shown_score(score).1, Status::Failed | Status::Error));
         self.is_stopped = failed && self.on_failure == OnTurnFailure::Stop;
-        self.of_turns.push(score);
+        self.of_turns.extend(score);
     }
 }
 
@@ -174,14 +174,10 @@ impl RunningConversation<'_> {
         self.so_far.add(&turn.input, &facts);
         record.answer = Some(first_of_answer(&facts.answer).0);
         let graders = turn_graders(turn, &prepared.case);
-        if graders.is_empty() && record.simulated {
-            // How many turns there are is up to the user: they do not count.
+        if graders.is_empty() {
+            // Nothing says whether the reply is good: the turn does not count.
             record.score = None;
             return;
-        }
-        if graders.is_empty() {
-            (record.score, record.outcome) = (Some(1.0), Status::Passed);
-            return self.scores.add(None);
         }
         record.graders = run_graders(prepared, &Evidence::new(facts), &graders, Some(&turn_folder(record.index)));
         let mut score = prepared.trial.plan.score(&record.graders);

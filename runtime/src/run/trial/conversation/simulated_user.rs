@@ -200,17 +200,20 @@ impl RecordedTurns {
     }
 }
 
-/// Runs the graders of the user. Unless they pass it, the trial ends: what the agent did in reply to a broken user says nothing about it.
+/// Runs the graders of the user, if it said anything. Unless they pass it, the trial ends: what the agent did in reply to a broken user says
+/// nothing about it.
 pub(super) fn check_user(
     prepared: &Prepared<'_>,
     user: &SimulatedUser,
     recorded: &mut RecordedTurns,
 ) -> Result<(), EarlyEnd> {
-    if user.graders.is_empty() {
+    let said = said(recorded);
+    if user.graders.is_empty() || said.is_empty() {
         return Ok(());
     }
     let trial = prepared.trial;
-    let graders = run_graders(prepared, &Evidence::new(facts(prepared, user, recorded)), &user.graders, Some(FOLDER));
+    let facts = facts(prepared, user, said, recorded);
+    let graders = run_graders(prepared, &Evidence::new(facts), &user.graders, Some(FOLDER));
     let score = trial.plan.score(&graders);
     trial.add_notes(score.notes);
     let why = score.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
@@ -240,13 +243,17 @@ pub(super) fn check_user(
     }
 }
 
-/// What graders see of the user: its role as the input, and all it said as the answer. They do not see what the agent said, which could
-/// talk a judge into calling the user broken.
-fn facts(prepared: &Prepared<'_>, user: &SimulatedUser, recorded: &RecordedTurns) -> Facts {
-    let Prepared { trial, case, .. } = prepared;
+/// All that the user said.
+fn said(recorded: &RecordedTurns) -> Vec<String> {
     let turns = recorded.turns.iter().flatten().filter(|turn| turn.simulated).map(|turn| turn.input.clone());
     let last_words = recorded.user.as_ref().and_then(|user| user.last_words.clone());
-    let said: Vec<String> = turns.chain(last_words).collect();
+    turns.chain(last_words).collect()
+}
+
+/// What graders see of the user: its role as the input, and all it said as the answer. They do not see what the agent said, which could
+/// talk a judge into calling the user broken.
+fn facts(prepared: &Prepared<'_>, user: &SimulatedUser, said: Vec<String>, recorded: &RecordedTurns) -> Facts {
+    let Prepared { trial, case, .. } = prepared;
     let mut facts = Facts {
         tags: trial.plan.tags(),
         trial: trial.index,
