@@ -149,10 +149,11 @@ impl CaseRecord {
         self.stops_early || self.was_cut_off()
     }
 
-    /// Whether planned trials did not run because others had decided the case. Those of a skipped case did not run, whatever they would have
-    /// decided.
+    /// Whether planned trials did not run because others had decided the case. Those of a skipped case, and those after a trial that was
+    /// skipped, did not run, whatever they would have decided.
     pub(crate) fn was_cut_off(&self) -> bool {
-        self.truncated && !self.cost_limited && self.outcome != Status::Skipped
+        let is_skipped = || self.trials.iter().any(|trial| trial.outcome == Status::Skipped);
+        self.truncated && !self.cost_limited && self.outcome != Status::Skipped && !is_skipped()
     }
 
     /// The record with trials that are independent of each other: correlated ones are one, with the outcome of the case and their mean score.
