@@ -172,6 +172,12 @@ impl CaseRecord {
         Cow::Owned(Self { trials, confirming, planned, completed, passed, stops_early, truncated, ..self.clone() })
     }
 
+    /// Whether a run of the case is one observation of whether it passes: its trials resemble each other, or the mean of their scores decides
+    /// the case, whatever each of them says.
+    pub fn is_one_observation(&self) -> bool {
+        self.correlated || matches!(self.rule, Rule::Mean | Rule::ConfidenceInterval)
+    }
+
     /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,
     /// because a second trial then depends on the first.
     pub fn sampled_trials(&self) -> usize {
