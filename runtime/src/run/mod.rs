@@ -18,6 +18,7 @@ pub(crate) mod probe;
 pub(crate) mod selection;
 pub(crate) mod session;
 pub(crate) mod settings;
+mod test_filter;
 pub(crate) mod trial;
 pub(crate) mod trial_result;
 pub(crate) mod trials;
