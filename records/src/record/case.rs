@@ -192,6 +192,17 @@ impl CaseRecord {
         mean(&scores)
     }
 
+    /// The trials that ran, also those that count only with their cost. An attempt that was repeated often ends before its cost is known, and
+    /// the cost of its trial is known all the same.
+    pub fn all_trials(&self) -> impl Iterator<Item = &TrialSummary> {
+        self.trials.iter().chain(&self.surplus).chain(&self.confirming)
+    }
+
+    /// Number of these trials whose cost of the agent is not known.
+    pub fn trials_of_unknown_cost(&self) -> usize {
+        self.all_trials().filter(|trial| trial.cost_usd.is_none()).count()
+    }
+
     /// The trials and attempts that ran but count only with their cost.
     pub fn uncounted_trials(&self) -> impl Iterator<Item = &TrialSummary> {
         self.surplus.iter().chain(&self.confirming).chain(&self.retried)
