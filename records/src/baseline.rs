@@ -520,6 +520,25 @@ mod tests {
         assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
     }
 
+    /// A case whose mean was too low in every accepted run was called flaky, because some of its trials had passed.
+    #[test]
+    fn a_run_of_a_case_that_is_decided_as_a_whole_counts_once() {
+        let of = |rule, correlated, outcome, passed, completed| {
+            let mut record = CaseRecord::new();
+            (record.rule, record.correlated, record.outcome) = (rule, correlated, outcome);
+            (record.passed, record.completed, record.planned) = (passed, completed, completed);
+            (counts(&record), planned_trials(&record))
+        };
+        for rule in [Rule::Mean, Rule::ConfidenceInterval] {
+            assert_eq!(of(rule, false, Status::Failed, 2, 3), ((0, 1), 1));
+            assert_eq!(of(rule, false, Status::Passed, 2, 3), ((1, 1), 1));
+            assert_eq!(of(rule, false, Status::Error, 0, 0).0, (0, 0));
+        }
+        assert_eq!(of(Rule::Any, true, Status::Passed, 1, 3), ((1, 1), 1));
+        assert_eq!(of(Rule::Any, false, Status::Passed, 1, 3), ((1, 3), 3));
+        assert_eq!(of(Rule::Every, false, Status::Failed, 2, 3), ((2, 3), 3));
+    }
+
     #[test]
     fn a_tenth_of_the_trials_repeats_cases_that_have_not_changed() {
         let mut repeated = RepeatedCases::default();
