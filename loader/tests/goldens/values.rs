@@ -96,6 +96,23 @@ fn a_key_is_moved_or_renamed_only_to_where_it_certainly_belongs() {
     assert!(twice.iter().all(|problem| problem.fix.is_none()), "{twice:?}");
 }
 
+/// A key that is written was said to be missing.
+#[test]
+fn a_null_in_place_of_a_value_is_named_with_its_place() {
+    let eval = "tests:\n\
+                - id: rows\n  matrix: {question: [Hello, null]}\n  input: '{{ question }}'\n  criteria: Greets\n\
+                - {id: message, vars: {text: null}, input: [{role: user, content: '{{ text }}'}], criteria: Greets}\n\
+                - {id: grader, input: Hello, assertions: [{type: contains, value: '{{ word }}'}], vars: {word: null}}\n\
+                - id: written\n  input:\n  criteria: Greets\n\
+                - {id: parts, vars: {parts: [null]}, input: '{{ parts.0 }}', criteria: Greets}\n";
+    let package = Package::new(&[("suite/EVAL.yaml", eval)]);
+    shows("null-values", &package.report());
+    let of_files = "tests:\n- {id: rows, matrix: ./rows.jsonl, input: '{{ question }}', criteria: Greets}\n";
+    let rows = "{\"question\": \"Hello\"}\n{\"question\": null}\n";
+    let report = Package::new(&[("suite/EVAL.yaml", of_files), ("suite/rows.jsonl", rows)]).report();
+    assert!(report.contains("`input` in a case is null") && report.contains("rows.jsonl:2:14"), "{report}");
+}
+
 #[test]
 fn a_misspelled_key_of_a_grader_or_a_template_is_named() {
     let report = |assertion: &str| {
