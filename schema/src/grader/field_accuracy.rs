@@ -1,9 +1,11 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
 use crate::Value;
+use crate::calendar_date::{self, Date};
 use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, Words};
 
+use crate::white_space::trim;
 use crate::{Content, Message, Role};
 
 /// Settings of `field-accuracy`.
@@ -74,6 +76,35 @@ pub struct Field {
     /// Share in the mean of the fields.
     #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight), by_hand, init = 1.0)]
     pub weight: f64,
+}
+
+impl Field {
+    /// What the expected value of the field has to be, and is not: it can be compared with no answer.
+    pub fn unmet(&self, expected: &Value) -> Option<&'static str> {
+        match &self.matching {
+            FieldMatch::Exact => None,
+            FieldMatch::NumericTolerance { .. } => decimal_text(expected).is_none().then_some("a number"),
+            FieldMatch::Date { formats } => date(expected, formats).is_none().then_some("a date"),
+        }
+    }
+}
+
+/// The day that a value is, if it is a text in a known format.
+pub fn date(value: &Value, formats: &[DateFormat]) -> Option<Date> {
+    calendar_date::parse(value.as_str()?, formats)
+}
+
+/// A number as it is written, or a text that is a decimal number; `None` of what is neither, or is not finite.
+pub fn decimal_text(value: &Value) -> Option<String> {
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => trim(text).to_owned(),
+        _ => return None,
+    };
+    // The parser of floats also accepts names such as `inf`.
+    let is_decimal = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let is_finite = || written.parse().is_ok_and(|number: f64| number.is_finite());
+    (is_decimal && is_finite()).then_some(written)
 }
 
 /// How two values are compared.
