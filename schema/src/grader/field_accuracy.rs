@@ -1,7 +1,7 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
 use crate::Value;
-use crate::calendar_date::{self, Date};
+use crate::calendar_date::{self, Date, DateFormat};
 use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, Words};
 
@@ -133,35 +133,6 @@ impl FieldMatch {
 }
 
 crate::keys::made!(FieldMatch);
-
-/// A date format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-pub enum DateFormat {
-    /// `2025-01-31T10:00:00Z`
-    #[json(rename = "YYYY-MM-DDTHH:mm:ssZ")]
-    DateTimeOffset,
-    /// `2025-01-31T10:00:00`
-    #[json(rename = "YYYY-MM-DDTHH:mm:ss")]
-    DateTime,
-    /// `2025-01-31`
-    #[json(rename = "YYYY-MM-DD")]
-    Date,
-    /// `31-JAN-2025`
-    #[json(rename = "DD-MMM-YYYY")]
-    DayMonthName,
-    /// `01/31/2025`
-    #[json(rename = "MM/DD/YYYY")]
-    MonthDaySlash,
-    /// `31/01/2025`
-    #[json(rename = "DD/MM/YYYY")]
-    DayMonthSlash,
-    /// `01-31-2025`
-    #[json(rename = "MM-DD-YYYY")]
-    MonthDayDash,
-    /// `31-01-2025`
-    #[json(rename = "DD-MM-YYYY")]
-    DayMonthDash,
-}
 
 /// How the fields of `field-accuracy` are combined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]

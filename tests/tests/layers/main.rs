@@ -73,6 +73,7 @@ const SCHEMA: &[&str] = &[
     "chat",
     "examples",
     "workspace",
+    "calendar_date",
     "grader",
     "execution",
     "layout",
