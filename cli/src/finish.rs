@@ -158,7 +158,7 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
         }
         // A run of selected cases does not start the others.
         if is_asked {
-            report::print_not_started(&mut out, suite)?;
+            report::print_not_started(&mut out, &suite.suite, &suite.not_started)?;
         }
     }
     if let Some(decision) = RunDecision::of(&data) {

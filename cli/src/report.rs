@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
-use evalsuite_records::record::SuiteSummary;
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     Destination, Details, FORMATS, Format, HtmlReport, LARGE_FILE, Problem, RunData, RunDecision, SuiteText, Written,
@@ -157,7 +156,7 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     }
     for suite in &summarize_run(&run.directory)?.suites {
         write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
-        print_not_started(&mut out, suite)?;
+        print_not_started(&mut out, &suite.suite, &suite.not_started)?;
     }
     print_judged_rates(&mut out, run)?;
     crate::lift::write_lifts(&mut out, run)?;
@@ -168,14 +167,13 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
 }
 
 /// Prints the tests of a suite that were not started.
-pub(crate) fn print_not_started(out: &mut impl Write, suite: &SuiteSummary) -> io::Result<()> {
-    let tests = &suite.not_started;
+pub(crate) fn print_not_started(out: &mut dyn Write, suite: &str, tests: &[String]) -> io::Result<()> {
     if tests.is_empty() {
         return Ok(());
     }
     let shown = tests.iter().map(String::as_str).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
     let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
-    writeln!(out, "{}: {} not started: {shown}{more}", suite.suite, counted(tests.len(), "test"))
+    writeln!(out, "{suite}: {} not started: {shown}{more}", counted(tests.len(), "test"))
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.

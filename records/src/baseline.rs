@@ -93,14 +93,30 @@ fn line(text: &str, file: &Path, case: &CaseIdentity) -> io::Result<Option<Basel
     Baseline::find(text, &case.case_id, &case.target).map_err(|error| invalid(file, &error))
 }
 
-/// Trials of a case that passed, and all that passed or failed, with those that repeated it. Correlated trials are one.
+/// Trials of a case that passed, and all that passed or failed, without those that repeated it. A run that is
+/// [one observation](CaseRecord::is_one_observation) counts as one trial with the outcome of the case.
+pub fn planned_counts(record: &CaseRecord) -> Counts {
+    match record.is_one_observation() {
+        true => (u32::from(record.outcome == Status::Passed), record.completed.min(1)),
+        false => (record.passed, record.completed),
+    }
+}
+
+/// The same, with the trials that repeated the case.
 pub fn counts(record: &CaseRecord) -> Counts {
-    let record = record.with_independent_trials();
+    let (passed, ended) = planned_counts(record);
+    if record.is_one_observation() {
+        return (passed, ended);
+    }
     let repeated = |outcome| record.confirming.iter().filter(|trial| trial.outcome == outcome).count();
-    let [passed, failed] =
+    let [more, failed] =
         [Status::Passed, Status::Failed].map(|outcome| u32::try_from(repeated(outcome)).unwrap_or(u32::MAX));
-    let ended = record.completed.saturating_add(passed).saturating_add(failed);
-    (record.passed.saturating_add(passed), ended)
+    (passed.saturating_add(more), ended.saturating_add(more).saturating_add(failed))
+}
+
+/// How many trials of the case a run adds to its baseline, at least 1.
+pub fn planned_trials(record: &CaseRecord) -> u32 {
+    if record.is_one_observation() { 1 } else { record.planned.max(1) }
 }
 
 /// Whether a case may have failed by chance.
@@ -142,8 +158,7 @@ pub fn result_of(
                 result.chance = Some(suite.chance(accepted, now));
                 let is_broken = || match chance {
                     Chance::WithFailures(cases) => {
-                        let planned = record.with_independent_trials().planned.max(1);
-                        cases >= suite.too_many_failures(planned, record.rule)
+                        cases >= suite.too_many_failures(planned_trials(record), record.rule)
                     }
                     Chance::None => false,
                 };
@@ -503,6 +518,25 @@ mod tests {
         write(4, 3);
         let error = of(Status::Passed, 1, "i").unwrap_err();
         assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
+    }
+
+    /// A case whose mean was too low in every accepted run was called flaky, because some of its trials had passed.
+    #[test]
+    fn a_run_of_a_case_that_is_decided_as_a_whole_counts_once() {
+        let of = |rule, correlated, outcome, passed, completed| {
+            let mut record = CaseRecord::new();
+            (record.rule, record.correlated, record.outcome) = (rule, correlated, outcome);
+            (record.passed, record.completed, record.planned) = (passed, completed, completed);
+            (counts(&record), planned_trials(&record))
+        };
+        for rule in [Rule::Mean, Rule::ConfidenceInterval] {
+            assert_eq!(of(rule, false, Status::Failed, 2, 3), ((0, 1), 1));
+            assert_eq!(of(rule, false, Status::Passed, 2, 3), ((1, 1), 1));
+            assert_eq!(of(rule, false, Status::Error, 0, 0).0, (0, 0));
+        }
+        assert_eq!(of(Rule::Any, true, Status::Passed, 1, 3), ((1, 1), 1));
+        assert_eq!(of(Rule::Any, false, Status::Passed, 1, 3), ((1, 3), 3));
+        assert_eq!(of(Rule::Every, false, Status::Failed, 2, 3), ((2, 3), 3));
     }
 
     #[test]

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::baseline::{LARGEST_CHANCE, UnchangedSuite, counts};
+use evalsuite_records::baseline::{Counts, LARGEST_CHANCE, UnchangedSuite, counts, planned_counts};
 use evalsuite_records::file_replacement::error_at;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file_if_exists};
 use evalsuite_records::record::{
     AcceptedAnswers, AnswerPair, Baseline, BaselineCase, BaselineError, CaseRecord, DecisionRecord, Expectation,
-    PassState, Status, TrialRecord, TrialSummary,
+    PassState, Rule, Status, TrialRecord, TrialSummary,
 };
 use evalsuite_records::run_directory::CaseDirectoryName;
+use evalsuite_records::trial_statistics::mean_reaches;
+use evalsuite_schema::SuiteKind;
 
 use crate::comparison::{ChangeKind, CompareOptions, Comparison, Standard, answer_pairs};
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
@@ -49,14 +51,55 @@ pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// The accepted results as cases of a run without files.
-fn as_run(baselines: &[Baseline]) -> RunData {
-    let suite = |baseline: &Baseline| SuiteData {
-        name: baseline.header.suite.clone(),
-        cases: baseline.cases.iter().map(|case| self::case(&baseline.header.suite, case)).collect(),
-        ..SuiteData::default()
+/// The accepted results as cases of a run without files. `run`: a run of their suites, which says how trials decide a case.
+fn as_run(baselines: &[Baseline], run: &RunData) -> RunData {
+    let suite = |baseline: &Baseline| {
+        let name = &baseline.header.suite;
+        let rules = SuiteRules::of(run.suites.iter().find(|suite| suite.name == *name));
+        let cases = baseline.cases.iter().map(|line| self::case(name, line, &rules));
+        SuiteData { name: name.clone(), cases: cases.collect(), ..SuiteData::default() }
     };
     RunData { run_id: "the baseline".to_owned(), suites: baselines.iter().map(suite).collect(), ..RunData::default() }
+}
+
+/// How the trials of the cases of a suite decide them.
+#[derive(Default)]
+struct SuiteRules<'r> {
+    /// The records of the cases that the run has, by case and target.
+    cases: BTreeMap<(&'r str, &'r str), &'r CaseRecord>,
+    /// Whether one passed trial is enough for any other case.
+    is_capability: bool,
+}
+
+impl<'r> SuiteRules<'r> {
+    fn of(suite: Option<&'r SuiteData>) -> Self {
+        let Some(suite) = suite else { return Self { is_capability: true, ..Self::default() } };
+        let records = suite.cases.iter().map(|case| &case.record);
+        let kind = suite.record.as_ref().map(|record| record.kind).or_else(|| Some(suite.cases.first()?.record.kind));
+        Self {
+            cases: records.map(|record| ((record.case_id.as_str(), record.target.as_str()), record)).collect(),
+            is_capability: kind.is_none_or(|kind| kind == SuiteKind::Capability),
+        }
+    }
+
+    /// The outcome of a case with these trials.
+    fn outcome(&self, line: &BaselineCase, trials: &[TrialSummary]) -> Status {
+        let has_passed = |trial: &TrialSummary| trial.outcome == Status::Passed;
+        let (rule, threshold) = match self.cases.get(&line.key()) {
+            Some(record) => (record.rule, record.threshold),
+            None if self.is_capability => (Rule::Any, 0.0),
+            None => (Rule::Every, 0.0),
+        };
+        let passes = match rule {
+            Rule::Any => trials.iter().any(has_passed),
+            Rule::Every => trials.iter().all(has_passed),
+            Rule::Mean | Rule::ConfidenceInterval => {
+                let scored = trials.iter().filter_map(|trial| Some((trial.score?, has_passed(trial))));
+                mean_reaches(rule, scored, threshold)
+            }
+        };
+        if passes { Status::Passed } else { Status::Failed }
+    }
 }
 
 /// The accepted results whose trials are known in the order in which they ran, as a run. Lines of older versions only have a mean, which cannot be
@@ -64,12 +107,12 @@ fn as_run(baselines: &[Baseline]) -> RunData {
 pub fn trials_of_baselines(baselines: &[Baseline]) -> RunData {
     let mut ordered = baselines.to_vec();
     ordered.iter_mut().for_each(|baseline| baseline.cases.retain(|case| !case.outcomes.is_empty()));
-    as_run(&ordered)
+    as_run(&ordered, &RunData::default())
 }
 
 /// The same, with a trial for each accepted answer to the input that the baseline has.
-fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
-    let mut run = as_run(baselines);
+fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers], run: &RunData) -> RunData {
+    let mut run = as_run(baselines, run);
     for suite in &mut run.suites {
         let Some(answers) = answers.iter().find(|answers| answers.header.suite == suite.name) else { continue };
         for case in &mut suite.cases {
@@ -85,17 +128,17 @@ fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> R
     run
 }
 
-fn case(suite: &str, case: &BaselineCase) -> CaseData {
+fn case(suite: &str, case: &BaselineCase, rules: &SuiteRules<'_>) -> CaseData {
     let mut record = CaseRecord::new();
     record.suite = suite.to_owned();
     record.case_id.clone_from(&case.case);
     record.target.clone_from(&case.target);
     record.input_digest.clone_from(&case.input);
     record.grader_digest.clone_from(&case.graders);
-    record.outcome = if case.state() == PassState::Fails { Status::Failed } else { Status::Passed };
+    record.trials = trials(case);
+    record.outcome = rules.outcome(case, &record.trials);
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
     record.stops_early = case.stops_early;
-    record.trials = trials(case);
     let name = CaseDirectoryName::parse(&record.case_id);
     CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new(), of_runs: Vec::new() }
 }
@@ -125,13 +168,18 @@ impl Standard for AcceptedResults {
         false
     }
 
+    /// Baselines count a run once whose trials do not decide the case one by one.
+    fn counts(&self, record: &CaseRecord) -> Counts {
+        planned_counts(record)
+    }
+
     /// Baselines have rounded scores, which are compared with rounded ones.
     fn score(&self, score: f64) -> f64 {
         rounded(score)
     }
 
     fn change(&self, cases: [&CaseRecord; 2], scores_differ: bool) -> Option<ChangeKind> {
-        let [base, run] = cases.map(|record| PassState::of(record.passed, record.completed));
+        let [base, run] = cases.map(|record| self.counts(record)).map(|(passed, ended)| PassState::of(passed, ended));
         match base {
             PassState::Flaky => (run != PassState::Passes).then_some(ChangeKind::Quarantined),
             _ => (scores_differ || base != run).then_some(ChangeKind::Changed),
@@ -166,7 +214,7 @@ impl Comparison {
     pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
         let suite = |baseline: &Baseline| (baseline.header.suite.clone(), UnchangedSuite::new(&baseline.cases));
         let accepted = AcceptedResults(baselines.iter().map(suite).collect());
-        Self::with(&as_run(baselines), &accepted, run, options)
+        Self::with(&as_run(baselines, run), &accepted, run, options)
     }
 }
 
@@ -179,7 +227,7 @@ pub fn answer_pairs_with_accepted(
     criteria: Option<&str>,
     options: &CompareOptions,
 ) -> Vec<AnswerPair> {
-    let mut base = as_run_with_answers(baselines, answers);
+    let mut base = as_run_with_answers(baselines, answers, run);
     for suite in &mut base.suites {
         suite.cases.retain(|case| case.record.passed > 0);
     }

@@ -115,8 +115,10 @@ pub struct ArmTotals {
     pub trials: usize,
     /// Tokens of the agent in one trial, read from a cache or not; `None` if no trial reported them.
     pub tokens: Option<f64>,
-    /// Cost of the agent in one trial, in US dollars.
+    /// Cost of the agent in one trial, in US dollars: of those for which it is known.
     pub cost_usd: Option<f64>,
+    /// Number of trials for which the cost is known.
+    pub costed_trials: usize,
     /// Seconds that the agent worked in one trial.
     pub seconds: Option<f64>,
 }
@@ -134,6 +136,7 @@ impl ArmTotals {
             trials: trials.len(),
             tokens: mean_of(&|trial| Some(trial.usage?.total() as f64)),
             cost_usd: mean_of(&|trial| trial.cost_usd),
+            costed_trials: trials.iter().filter(|trial| trial.cost_usd.is_some()).count(),
             seconds: mean_of(&|trial| Some(trial.duration_ms? as f64 / 1e3)),
         }
     }
@@ -340,6 +343,10 @@ impl fmt::Display for Lift {
         ];
         used.into_iter().flatten().for_each(|row| table.add(row));
         table.write(TextTable::USUAL_WIDTH, f)?;
+        for arm in self.arms.iter().filter(|arm| arm.cost_usd.is_some() && arm.costed_trials < arm.trials) {
+            let known = format!("{} of {} trials", arm.costed_trials, arm.trials);
+            writeln!(f, "  the cost of {} is the mean of {known}: that of the others is not known", arm.arm)?;
+        }
         if *pairs < FEWEST_PAIRS {
             writeln!(f, "  too few cases to say anything: {FEWEST_PAIRS} are needed")?;
         }

@@ -8,7 +8,7 @@ use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, PassRate, SampleRecord, Stability, SuiteSummary, TargetSummary,
     TrialSummary,
 };
-use evalsuite_records::summary::{SummaryText, TextTable};
+use evalsuite_records::summary::{SummaryText, TextTable, lower_bound};
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::written_by_serde;
@@ -79,7 +79,8 @@ fn most_expensive(cases: &[CaseRecord]) -> TextTable {
     if costly.len() > 1 {
         let dollars = |cost: f64| format!("{cost:.4}");
         for ((agent, judge), case) in costly.into_iter().take(LISTED) {
-            table.add(vec![Some(case.test_name.clone()), agent.map(dollars), judge.map(dollars)]);
+            let agent = agent.map(|cost| lower_bound(case.trials_of_unknown_cost() > 0, &dollars(cost)));
+            table.add(vec![Some(case.test_name.clone()), agent, judge.map(dollars)]);
         }
     }
     table

@@ -20,6 +20,8 @@
 // Derives refer to this crate by its name.
 extern crate self as evalsuite_schema;
 
+#[doc(hidden)]
+pub mod calendar_date;
 mod calibration;
 mod case;
 pub mod chat;

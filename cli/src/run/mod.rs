@@ -119,7 +119,7 @@ use crate::locate::{stored_runs, suite_search};
 use crate::platform::cargo_process::exit;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};
-use crate::{check, diff};
+use crate::{check, diff, report};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
@@ -211,10 +211,14 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
     let mut checked = Exit::Good;
+    let mut not_started = Vec::new();
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         let end;
         (result.run, end) = finish::finish(&run, command.format, false)?;
+        if !is_part {
+            not_started = chosen_and_not_started(&run, &suites, &chosen.cases)?;
+        }
         if let Some(run) = StoredRun::open(&run) {
             if result.decision.is_none() {
                 // The exit status is that of the tests all the same.
@@ -239,6 +243,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
     }
     print(command.format, &result, |out| {
+        not_started.iter().try_for_each(|(suite, tests)| report::print_not_started(out, suite, tests))?;
         let mut comparison = result.comparison.iter().map(|comparison| terminal::lines(&comparison.to_string()));
         comparison.try_for_each(|comparison| write!(out, "\n{comparison}"))?;
         if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {
@@ -258,6 +263,25 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         (None, Some(status)) => Ok(exit(status)),
         (None, None) => Ok(checked),
     }
+}
+
+/// The chosen tests that did not start, by suite: the test program died before them, or the test runner ended. Of a suite that is not in the
+/// run, none did.
+fn chosen_and_not_started(
+    run: &Path,
+    suites: &[SuiteDescription],
+    chosen: &BTreeSet<TestKey>,
+) -> Result<Vec<(String, Vec<String>)>> {
+    let data = RunData::read_cases(run)?;
+    let of_suite = |suite: &SuiteDescription| {
+        let in_run = data.suites.iter().find(|data| data.id == suite.id);
+        let in_run: Option<BTreeSet<String>> = in_run.map(|data| data.not_started().into_iter().collect());
+        let tests = suite.tests.iter().map(|test| &test.test);
+        let tests = tests.filter(|test| chosen.contains(&TestKey::new(&suite.id, test)));
+        let missing = tests.filter(|test| in_run.as_ref().is_none_or(|missing| missing.contains(*test)));
+        (suite.suite.clone(), missing.cloned().collect::<Vec<_>>())
+    };
+    Ok(suites.iter().map(of_suite).filter(|(_, tests)| !tests.is_empty()).collect())
 }
 
 /// Whether a test of a case failed in the run.

@@ -371,6 +371,23 @@ fn without_a_result_no_case_has_passed_and_a_name_that_no_case_has_is_reported()
 }
 
 #[test]
+fn after_an_abort_the_chosen_tests_that_did_not_start_are_named() {
+    let chosen = small_package("chosen_aborted");
+    let aborts =
+        "fn aborts(_: &mut evalsuite::Trial<'_>) -> Result<String, evalsuite::AgentError> { std::process::abort() }\n";
+    let include = "evalsuite::include_eval_suite!(\"suites/shop\", agent = aborts);\n";
+    chosen
+        .package
+        .write("tests/evals.rs", &format!("{aborts}{include}"))
+        .write("suites/shop/cases/unchosen/case.yaml", "input: no refund, please\n");
+    let ran = chosen.run(&["shop::large", "shop::small", "--", "--", "--test-threads=1"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.transcript());
+    ran.says("shop: 0 passed, 0 failed, 1 error")
+        .says("shop: 1 test not started: shop::small\n")
+        .is_silent_about("unchosen");
+}
+
+#[test]
 fn the_result_is_printed_as_json() {
     let chosen = small_package("chosen_json");
     let suite = "gates: [pass_rate >= 90%]\nassertions: [{ type: contains, value: please }]\n";

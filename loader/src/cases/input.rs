@@ -97,7 +97,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
         None if only_calls => Some(None),
-        None if fields.misspells(&["content"]) => None,
+        None if fields.misspells(&["content"]) || fields.is_null(Code::InvalidMessage, "content", d) => None,
         None => invalid_message(node, "a message has no `content`", "add `content`", d),
     };
     let name = fields.read("name", fields::string, d);

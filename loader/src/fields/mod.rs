@@ -166,7 +166,7 @@ impl<'n> Fields<'n> {
 
     /// Reports that `key` is absent, unless another one was meant to be it, whose report says what to write.
     pub(crate) fn missing(&self, code: Code, key: &'static str, d: &mut Diagnostics) {
-        if self.misspells(&[key]) {
+        if self.misspells(&[key]) || self.is_null(code, key, d) {
             return;
         }
         let help = match self.key(key).value {
@@ -174,6 +174,24 @@ impl<'n> Fields<'n> {
             _ => format!("add `{key}`"),
         };
         d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.object.what), help);
+    }
+
+    /// Whether `key` is written, with null in place of a value, which is reported.
+    pub(crate) fn is_null(&self, code: Code, key: &str, d: &mut Diagnostics) -> bool {
+        let Some(at) = self.entries.iter().position(|entry| entry.key == key && entry.value.is_null()) else {
+            return false;
+        };
+        let entry = &self.entries[at];
+        let message = format!("`{key}` in {} is null", self.object.what);
+        let problem = Diagnostic::new(code, message).at(entry.key_span);
+        // The value of a variable is somewhere else.
+        let (key, value) = (entry.key_span, entry.value.span);
+        let is_between = |next: &Entry| (key.end()..value.start()).contains(&next.key_span.start());
+        let is_inside = key.file == value.file && key.end() <= value.start() && value.end() <= self.node.span.end();
+        let is_beside = is_inside && !self.entries.iter().any(is_between);
+        let problem = if is_beside { problem } else { problem.related(value, "the value is null") };
+        d.push(problem.help("write a value"));
+        true
     }
 
     /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.

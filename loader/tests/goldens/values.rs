@@ -121,6 +121,44 @@ fn a_key_is_moved_or_renamed_only_to_where_it_certainly_belongs() {
     assert!(twice.iter().all(|problem| problem.fix.is_none()), "{twice:?}");
 }
 
+/// Each answer was said to be wrong.
+#[test]
+fn a_reference_that_cannot_be_compared_is_an_error_of_the_case() {
+    let fields = "[{path: due, match: date}, {path: day, match: date, formats: [DD/MM/YYYY]},\
+                  \n    {path: total, match: numeric_tolerance, tolerance: 1}, {path: name, match: exact}]";
+    let case = |id: &str, expected: &str, fields: &str| {
+        format!(
+            "- id: {id}\n  input: Hello\n  expected_output: {expected}\n  assertions:\n  - {{type: field-accuracy, fields: {fields}}}\n"
+        )
+    };
+    let good = case("good", "{due: 2025-01-31, day: 31/01/2025, total: '19.90', name: null}", fields);
+    let known_later = case("later", "{due: '${{ DUE }}', day: 1/2/2025, total: '${{ TOTAL }}', name: x}", fields);
+    let bad = case("bad", "{due: soon, day: 31/31/2025, total: 19 EUR, name: x}", fields);
+    let of_suite = "assertions:\n- {type: field-accuracy, fields: [{path: paid, match: date}]}\n";
+    let unpaid = "- {id: unpaid, input: Hello, expected_output: {paid: never}}\n";
+    let report = |eval: &str| Package::new(&[("suite/EVAL.yaml", eval)]).report();
+    assert_eq!(report(&format!("tests:\n{good}{known_later}")), "no problems");
+    shows("references-that-cannot-be-compared", &report(&format!("tests:\n{bad}")));
+    shows("references-of-suite-graders", &report(&format!("{of_suite}tests:\n{unpaid}")));
+}
+
+/// A key that is written was said to be missing.
+#[test]
+fn a_null_in_place_of_a_value_is_named_with_its_place() {
+    let eval = "tests:\n\
+                - id: rows\n  matrix: {question: [Hello, null]}\n  input: '{{ question }}'\n  criteria: Greets\n\
+                - {id: message, vars: {text: null}, input: [{role: user, content: '{{ text }}'}], criteria: Greets}\n\
+                - {id: grader, input: Hello, assertions: [{type: contains, value: '{{ word }}'}], vars: {word: null}}\n\
+                - id: written\n  input:\n  criteria: Greets\n\
+                - {id: parts, vars: {parts: [null]}, input: '{{ parts.0 }}', criteria: Greets}\n";
+    let package = Package::new(&[("suite/EVAL.yaml", eval)]);
+    shows("null-values", &package.report());
+    let of_files = "tests:\n- {id: rows, matrix: ./rows.jsonl, input: '{{ question }}', criteria: Greets}\n";
+    let rows = "{\"question\": \"Hello\"}\n{\"question\": null}\n";
+    let report = Package::new(&[("suite/EVAL.yaml", of_files), ("suite/rows.jsonl", rows)]).report();
+    assert!(report.contains("`input` in a case is null") && report.contains("rows.jsonl:2:14"), "{report}");
+}
+
 #[test]
 fn a_misspelled_key_of_a_grader_or_a_template_is_named() {
     let report = |assertion: &str| {

@@ -149,10 +149,11 @@ impl CaseRecord {
         self.stops_early || self.was_cut_off()
     }
 
-    /// Whether planned trials did not run because others had decided the case. Those of a skipped case did not run, whatever they would have
-    /// decided.
+    /// Whether planned trials did not run because others had decided the case. Those of a skipped case, and those after a trial that was
+    /// skipped, did not run, whatever they would have decided.
     pub(crate) fn was_cut_off(&self) -> bool {
-        self.truncated && !self.cost_limited && self.outcome != Status::Skipped
+        let is_skipped = || self.trials.iter().any(|trial| trial.outcome == Status::Skipped);
+        self.truncated && !self.cost_limited && self.outcome != Status::Skipped && !is_skipped()
     }
 
     /// The record with trials that are independent of each other: correlated ones are one, with the outcome of the case and their mean score.
@@ -171,6 +172,12 @@ impl CaseRecord {
         Cow::Owned(Self { trials, confirming, planned, completed, passed, stops_early, truncated, ..self.clone() })
     }
 
+    /// Whether a run of the case is one observation of whether it passes: its trials resemble each other, or the mean of their scores decides
+    /// the case, whatever each of them says.
+    pub fn is_one_observation(&self) -> bool {
+        self.correlated || matches!(self.rule, Rule::Mean | Rule::ConfidenceInterval)
+    }
+
     /// Number of first trials that are an unbiased sample. It is 1 if trials end as soon as they decide the case,
     /// because a second trial then depends on the first.
     pub fn sampled_trials(&self) -> usize {
@@ -183,6 +190,17 @@ impl CaseRecord {
         let completed = sampled.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
         let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
         mean(&scores)
+    }
+
+    /// The trials that ran, also those that count only with their cost. An attempt that was repeated often ends before its cost is known, and
+    /// the cost of its trial is known all the same.
+    pub fn all_trials(&self) -> impl Iterator<Item = &TrialSummary> {
+        self.trials.iter().chain(&self.surplus).chain(&self.confirming)
+    }
+
+    /// Number of these trials whose cost of the agent is not known.
+    pub fn trials_of_unknown_cost(&self) -> usize {
+        self.all_trials().filter(|trial| trial.cost_usd.is_none()).count()
     }
 
     /// The trials and attempts that ran but count only with their cost.

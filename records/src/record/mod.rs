@@ -60,7 +60,8 @@ pub use probe::{
 };
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteId, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{
-    Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UserCounts,
+    Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UnknownCosts,
+    UserCounts,
 };
 pub use trial::{
     HookRecord, Mode, ModelCalls, Note, SealRecord, SealState, Started, Timings, TrialRecord, TurnRecord, UserEnd,

@@ -128,8 +128,26 @@ pub struct TargetSummary {
     /// Cost of simulated users in US dollars, likewise.
     #[json(default, skip_if = "Option::is_none")]
     pub user_cost_usd: Option<f64>,
+    /// Trials whose cost is not known although that of others is: what is summed up is then a lower bound.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_costs: UnknownCosts,
     /// Durations of the agent.
     pub duration_ms: Durations,
+}
+
+/// Numbers of trials whose cost is not known, because it was not reported or the trial ended before. 0 where the cost of no trial is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct UnknownCosts {
+    /// All trials, also those that count only with their cost, without attempts that were repeated.
+    pub trials: u32,
+    /// Trials without the cost of the agent.
+    pub agent: u32,
+    /// Trials that asked a judge, without its cost.
+    pub judges: u32,
+    /// Trials with a simulated user, without its cost.
+    pub users: u32,
 }
 
 /// Numbers of cases or trials by outcome.

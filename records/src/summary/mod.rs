@@ -13,14 +13,14 @@ use evalsuite_schema::sorting::{map, set, sort};
 use evalsuite_schema::{Object, Value};
 
 use crate::record::{
-    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, ReasonCode, Status,
-    TargetSummary, TrialRecord, Usage, UserCounts,
+    CaseRecord, Durations, Estimate, GraderMean, GraderRecord, GraderState, OutcomeCounts, PassRate, ReasonCode,
+    Status, TargetSummary, TrialRecord, TrialSummary, UnknownCosts, Usage, UserCounts,
 };
 use crate::trial_statistics::{self, pass_at_k, pass_hat_k};
 
 #[cfg(feature = "reports")]
 pub use self::summary_of_run::summarize_run;
-pub use self::summary_text::SummaryText;
+pub use self::summary_text::{SummaryText, lower_bound};
 pub use self::text_table::TextTable;
 
 /// What aggregates need of a case.
@@ -94,8 +94,35 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         user_cost_usd: total(
             trials.iter().filter_map(|t| t.user_cost_usd).chain(uncounted().filter_map(|t| t.user_cost_usd)),
         ),
+        unknown_costs: unknown_costs(cases),
         duration_ms: spans(durations),
     }
+}
+
+fn unknown_costs(cases: &[SummedCase<'_>]) -> UnknownCosts {
+    let all = || cases.iter().flat_map(|case| case.record.all_trials());
+    let records = || cases.iter().flat_map(|case| case.trials);
+    // Of a trial that does not count, the summary of its case tells only the tokens.
+    let others = || cases.iter().flat_map(|case| case.record.surplus.iter().chain(&case.record.confirming));
+    let judged = records().filter(|trial| trial.judge_cost_usd.is_none() && asks_judge(trial)).count()
+        + others().filter(|trial| trial.judge_cost_usd.is_none() && trial.judge_usage.is_some()).count();
+    let played = records().filter(|trial| trial.user_cost_usd.is_none() && trial.user.is_some()).count()
+        + others().filter(|trial| trial.user_cost_usd.is_none() && trial.user_usage.is_some()).count();
+    let if_any = |of: fn(&TrialSummary) -> Option<f64>, unknown: usize| {
+        if all().any(|trial| of(trial).is_some()) { number(unknown) } else { 0 }
+    };
+    let agent = if_any(|trial| trial.cost_usd, all().filter(|trial| trial.cost_usd.is_none()).count());
+    let (judges, users) = (if_any(|trial| trial.judge_cost_usd, judged), if_any(|trial| trial.user_cost_usd, played));
+    let trials = if agent + judges + users > 0 { number(all().count()) } else { 0 };
+    UnknownCosts { trials, agent, judges, users }
+}
+
+/// Whether a grader of the trial, or of one of its turns, asked a judge.
+fn asks_judge(trial: &TrialRecord) -> bool {
+    fn any_asks(graders: &[GraderRecord]) -> bool {
+        graders.iter().any(|grader| grader.judge.is_some() || any_asks(&grader.members))
+    }
+    any_asks(&trial.graders) || trial.turns.iter().flatten().any(|turn| any_asks(&turn.graders))
 }
 
 /// What became of seals, with the number of trials.

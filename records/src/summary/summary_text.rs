@@ -7,7 +7,9 @@ use evalsuite_schema::diagnostics::{counted, terminal};
 
 use evalsuite_schema::sorting::sort_by;
 
-use crate::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage, UserCounts};
+use crate::record::{
+    CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, UnknownCosts, Usage, UserCounts,
+};
 use crate::summary::text_table::TextTable;
 
 /// Largest number of cases that are listed as the slowest ones.
@@ -76,6 +78,7 @@ impl fmt::Display for SummaryText<'_> {
         trial_errors(&summary.targets, f)?;
         users(&summary.targets, f)?;
         repeated(&summary.cases, f)?;
+        unknown_costs(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;
         pass_at_k(summary, f)?;
@@ -140,6 +143,30 @@ fn repeated(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "  repeated {} passed in a later attempt of the test runner: {named}", counted(found.len(), "case"))
 }
 
+/// `  cost     not known of the agent in 146 of 148 trials: what is shown is a lower bound`.
+fn unknown_costs(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let sum = |of: fn(&UnknownCosts) -> u32| targets.iter().map(|target| of(&target.unknown_costs)).sum::<u32>();
+    let trials = sum(|unknown| unknown.trials);
+    for (who, unknown) in [
+        ("the agent", sum(|unknown| unknown.agent)),
+        ("judges", sum(|unknown| unknown.judges)),
+        ("simulated users", sum(|unknown| unknown.users)),
+    ] {
+        if unknown > 0 {
+            writeln!(
+                f,
+                "  cost     not known of {who} in {unknown} of {trials} trials: what is shown is a lower bound"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A sum, with the sign that it is a lower bound.
+pub fn lower_bound(is_one: bool, sum: &str) -> String {
+    if is_one { format!("≥ {sum}") } else { sum.to_owned() }
+}
+
 /// `2 cases passed although a grader failed: shop::refund (tool-trajectory), shop::order (tone)`.
 fn failed_graders(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let found: Vec<&CaseRecord> = cases.iter().filter(|case| !case.failed_graders.is_empty()).collect();
@@ -169,7 +196,9 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
     table(targets.iter().filter(|_| is_run).map(|target| {
         let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
         let cached = target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0);
-        let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
+        let unknown = target.unknown_costs;
+        let dollars =
+            |cost: Option<f64>, unknown: u32| cost.map(|cost| lower_bound(unknown > 0, &format!("{cost:.4}")));
         let total = target.duration_ms.p50.map(|_| target.duration_ms.total);
         [
             ("target", Some(target.target.clone())),
@@ -183,9 +212,9 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
             ("cached", cached.map(|cached| cached.to_string())),
             ("judge tokens", target.judge_usage.map(tokens)),
             ("user tokens", target.user_usage.map(tokens)),
-            ("USD", dollars(target.cost_usd)),
-            ("judge USD", dollars(target.judge_cost_usd)),
-            ("user USD", dollars(target.user_cost_usd)),
+            ("USD", dollars(target.cost_usd, unknown.agent)),
+            ("judge USD", dollars(target.judge_cost_usd, unknown.judges)),
+            ("user USD", dollars(target.user_cost_usd, unknown.users)),
             ("time", total.map(seconds)),
             ("p50", target.duration_ms.p50.map(seconds)),
             ("p95", target.duration_ms.p95.map(seconds)),
@@ -412,6 +441,24 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
         };
         assert_eq!((line([2, 0]), line([0, 1])), (None, None));
         assert_eq!(line([1, 1]).as_deref(), Some("  errors   1 of 2 trials ended in an error"));
+    }
+
+    /// What two of 148 trials cost was shown as the cost of all.
+    #[test]
+    fn a_sum_of_costs_that_are_not_all_known_is_marked() {
+        let mut partial = target("default", [3, 0, 0, 0]);
+        (partial.cost_usd, partial.judge_cost_usd, partial.user_cost_usd) = (Some(0.25), Some(0.01), Some(0.5));
+        let shown = text(vec![partial.clone()], Vec::new());
+        assert!(shown.contains("0.2500") && !shown.contains('≥') && !shown.contains("  cost "), "{shown}");
+        partial.unknown_costs = UnknownCosts { trials: 148, agent: 146, judges: 0, users: 1 };
+        let shown = text(vec![partial], Vec::new());
+        assert!(shown.contains("≥ 0.2500") && shown.contains("  0.0100") && shown.contains("≥ 0.5000"), "{shown}");
+        assert!(
+            shown.contains("  cost     not known of the agent in 146 of 148 trials: what is shown is a lower bound\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("  cost     not known of simulated users in 1 of 148 trials"), "{shown}");
+        assert!(!shown.contains("judges in"), "{shown}");
     }
 
     #[test]

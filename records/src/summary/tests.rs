@@ -1,6 +1,6 @@
 //! Tests of summaries.
 
-use crate::record::{GraderRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
+use crate::record::{GraderRecord, JudgeRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
 use crate::summary::*;
 
 #[test]
@@ -97,4 +97,35 @@ fn what_nobody_reported_is_not_zero() {
     assert_eq!(total([0.25, 0.5].into_iter()), Some(0.75));
     assert_eq!(total_usage(std::iter::empty()), None);
     assert_eq!(total_usage([Usage::new(1, 2), Usage::new(3, 4)].into_iter()), Some(Usage::new(4, 6)));
+}
+
+#[test]
+fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
+    let trial = |cost: Option<f64>, judge: Option<Option<f64>>| {
+        let mut trial = TrialRecord::new();
+        trial.cost_usd = cost;
+        if let Some(judge) = judge {
+            let mut inner = GraderRecord::default();
+            inner.judge = Some(JudgeRecord::default());
+            let mut outer = GraderRecord::default();
+            outer.members = vec![inner];
+            (trial.graders, trial.judge_cost_usd) = (vec![outer], judge);
+        }
+        trial
+    };
+    let of = |trials: &[TrialRecord], surplus: &[Option<f64>]| {
+        let mut record = CaseRecord::new();
+        record.trials = trials.iter().map(|trial| TrialSummary::new(trial, String::new())).collect();
+        let uncounted = |cost: &Option<f64>| TrialSummary { cost_usd: *cost, ..TrialSummary::default() };
+        record.surplus = surplus.iter().map(uncounted).collect();
+        record.retried = vec![TrialSummary::default()];
+        let metadata = Object::new();
+        unknown_costs(&[SummedCase { record: &record, trials, metadata: &metadata }])
+    };
+    let counts = |unknown: UnknownCosts| [unknown.trials, unknown.agent, unknown.judges, unknown.users];
+    assert_eq!(counts(of(&[trial(None, Some(None)), trial(None, None)], &[None])), [0; 4], "nothing is shown");
+    assert_eq!(counts(of(&[trial(Some(0.1), None), trial(Some(0.1), None)], &[Some(0.1)])), [0; 4], "all is known");
+    assert_eq!(counts(of(&[trial(Some(0.1), None), trial(None, None)], &[None])), [3, 2, 0, 0]);
+    let judged = [trial(None, Some(Some(0.1))), trial(None, Some(None)), trial(None, None)];
+    assert_eq!(counts(of(&judged, &[])), [3, 0, 1, 0], "one asked a judge that did not tell");
 }

@@ -11,7 +11,7 @@ use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::sorting::{map, set, sort_by};
 
 use crate::exact_sums::mean;
-use crate::record::Stability;
+use crate::record::{Rule, Stability};
 
 /// Mean and spread of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +37,27 @@ impl Summary {
         let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
         Some(Self { mean, min, max, stddev: (squares / (n - 1.0)).sqrt() })
     }
+}
+
+/// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
+/// more than the rounding noise that comparisons forgive.
+const JUST_BELOW: f64 = 1e-9;
+
+/// A score as it counts towards passing: at least the threshold if its verdict is `pass`, less than the threshold if it is `fail`.
+pub fn counted_score(score: f64, passed: bool, threshold: f64) -> f64 {
+    if passed { score.max(threshold) } else { score.min(threshold - JUST_BELOW) }
+}
+
+/// Whether the mean of the scores of trials, or for [`Rule::ConfidenceInterval`] the lower end of its interval, reaches a threshold. Each
+/// score is with whether its trial passed, and [counts](counted_score) accordingly.
+pub fn mean_reaches(rule: Rule, trials: impl IntoIterator<Item = (f64, bool)>, threshold: f64) -> bool {
+    let counted = trials.into_iter().map(|(score, passed)| counted_score(score, passed, threshold));
+    let counted: Vec<f64> = counted.collect();
+    let measured = match rule {
+        Rule::ConfidenceInterval => guaranteed_interval(&counted).map(|(lower, _)| lower),
+        _ => mean(&counted),
+    };
+    measured.is_some_and(|measured| at_least(measured, threshold))
 }
 
 /// `part / whole` as a number from 0 to 1.

@@ -41,7 +41,7 @@ class BreakdownView {
         this.graders(cases),
         groups.map(([, label, of, query]) => this.rates(cases, label, of, query)),
         this.board('Slowest', cases.filter((it) => it.ms !== null).sort((a, b) => b.ms - a.ms), (it) => duration(it.ms)),
-        this.board('Dearest', cases.filter((it) => it.cost !== null).sort((a, b) => b.cost - a.cost), (it) => dollars(it.cost)),
+        this.board('Dearest', cases.filter((it) => it.cost !== null).sort((a, b) => b.cost - a.cost), (it) => costBound(it.cost, it.unknownCosts)),
         this.board('Least stable', cases.filter((it) => it.flaky || it.answers > 1).sort((a, b) => Number(b.flaky) - Number(a.flaky) || Math.abs(a.passed / a.completed - 0.5) - Math.abs(b.passed / b.completed - 0.5) || b.answers - a.answers), (it) => [trialSigns(it), el('span', { class: 'muted' }, plural(it.answers, 'answer'))]),
         this.reasons(cases), this.judges(), this.judgedRates()));
   }

@@ -129,7 +129,7 @@ class Case {
     this.graders = report.graderLists[columns.graders[i]].map(name);
     this.attempt = columns.runnerAttempt[i];
     this.answers = columns.answers[i];
-    const uncounted = columns.uncounted[i] || { surplus: 0, confirming: [0, 0], cost: null, judgeCost: null };
+    const uncounted = columns.uncounted[i] || { surplus: 0, confirming: [0, 0], cost: null, judgeCost: null, unknownCosts: 0 };
     this.surplus = uncounted.surplus;
     this.confirming = uncounted.confirming;
     this.failedGraders = columns.failedGraders[i].map(name);
@@ -140,6 +140,9 @@ class Case {
     for (let t = first; t < end; t++) this.trials.push(trialAt(report.trials, t, name));
     this.ms = mean(this.trials.map((it) => it.ms));
     this.cost = sum([...this.trials.map((it) => it.cost), uncounted.cost]);
+    // Trials whose cost is not known, and those that asked a judge whose cost is not.
+    this.unknownCosts = this.trials.filter((it) => it.cost === null).length + uncounted.unknownCosts;
+    this.unknownJudgeCosts = this.trials.filter((it) => it.judgeTokens && it.judgeCost === null).length;
     this.judgeCost = sum([...this.trials.map((it) => it.judgeCost), uncounted.judgeCost]);
     this.tokens = sum(this.trials.map((it) => it.tokens && it.tokens[0] + it.tokens[1] + it.tokens[2]));
     this.bucket = typeof this.metadata.failure_bucket === 'string' ? this.metadata.failure_bucket : null;

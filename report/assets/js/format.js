@@ -49,6 +49,11 @@ function dollars(value) {
   return `$${value.toFixed(value < 1 ? 3 : 2)}`;
 }
 
+/** A sum of costs, with the sign that it is a lower bound where some of them are not known. */
+function costBound(value, unknown) {
+  return unknown && value !== null && value !== undefined ? `≥ ${dollars(value)}` : dollars(value);
+}
+
 function count(value) {
   if (value === null || value === undefined) return NONE;
   if (value < 10_000) return String(value).replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -133,7 +133,7 @@ class CaseTable {
       score: () => cell('score', scoreBar(it.score, it.threshold)),
       change: () => cell('change', changeMark(it, this.past)),
       time: () => cell('time', duration(it.ms)),
-      cost: () => cell('cost', it.cost === null ? NONE : dollars(it.cost)),
+      cost: () => cell('cost', it.cost === null ? NONE : costBound(it.cost, it.unknownCosts)),
     };
     const open = (event) => {
       if (event.target.closest('a') || String(getSelection())) return;

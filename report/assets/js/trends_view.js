@@ -22,6 +22,7 @@ class TrendsView {
     const scores = runs.map((totals) => pooled(totals, 'score', 'scoredCases'));
     const times = runs.map((totals) => pooled(totals, 'ms', 'timedTrials'));
     const costs = runs.map((totals) => sum(totals.map((it) => it.costUsd)));
+    const unknown = runs.map((totals) => sum(totals.map((it) => it.unknownCosts)));
     const plots = [
       linePlot({ title: 'Pass rate of cases', labels, show: (value) => percent(value, 0), to: 1, series: [{ values: rates, intervals: counts.map(({ p, n }) => wilson(p, n)) }] }),
       linePlot({ title: 'Mean score', labels, show: score, from: 0, to: 1, series: [{ values: scores }] }),
@@ -37,7 +38,7 @@ class TrendsView {
         el('thead', {}, el('tr', {}, ['Run', 'Started', 'Commit', 'Passed', 'Rate', 'Score', 'Cost'].map((label) => el('th', { scope: 'col' }, label)))),
         el('tbody', {}, [...report.past.map((past) => past.run), report.run].map((run, at) => [run, at]).reverse().map(([run, at]) => el('tr', {},
           el('td', {}, el('code', {}, run.id), run === report.run && el('span', { class: 'chip' }, 'this run')), el('td', {}, moment(run.startedAt, true)), el('td', {}, run.git ? el('code', {}, run.git.commit.slice(0, 7)) : NONE),
-          el('td', { class: 'number' }, `${counts[at].p} / ${counts[at].n}`), el('td', { class: 'number' }, percent(rates[at])), el('td', { class: 'number' }, score(scores[at])), el('td', { class: 'number' }, dollars(costs[at]))))))));
+          el('td', { class: 'number' }, `${counts[at].p} / ${counts[at].n}`), el('td', { class: 'number' }, percent(rates[at])), el('td', { class: 'number' }, score(scores[at])), el('td', { class: 'number' }, costBound(costs[at], unknown[at]))))))));
   }
 }
 

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::baseline::{
-    AS_LIKELY, Beta, Counts, RESEMBLANCES, RepeatedCases, UnchangedSuite, alike, log_likelihood, posterior,
+    AS_LIKELY, Beta, Counts, RESEMBLANCES, RepeatedCases, UnchangedSuite, alike, log_likelihood, planned_trials,
+    posterior,
 };
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, Rule};
 use evalsuite_schema::SuiteKind;
@@ -33,6 +34,8 @@ pub struct RedBuilds {
     pub trials_needed: Option<u32>,
     /// Whether every trial has to pass, so that more trials make it larger.
     pub every: bool,
+    /// Whether the mean of its trials decides a case: how often its runs pass does not tell how many trials are needed.
+    pub by_mean: bool,
     /// Number of cases that pass, and whose tests cannot tell a failure from chance yet: they have too few accepted trials.
     pub untold: usize,
     /// Number of cases that pass.
@@ -77,8 +80,8 @@ impl RedBuilds {
         if lines.is_empty() {
             return None;
         }
-        let planned = record.with_independent_trials().planned.max(1);
-        let confirming = if record.correlated { 0 } else { confirming };
+        let planned = planned_trials(record);
+        let confirming = if record.is_one_observation() { 0 } else { confirming };
         let design = Design { planned, rule: record.rule, kind: record.kind, confirming };
         let suite = UnchangedSuite::new(lines);
         let best = Population::of(suite.rates());
@@ -91,14 +94,15 @@ impl RedBuilds {
             simulation.share(&cases, design, DRAWS) <= Self::SMALL
         };
         let every = design.rule == Rule::Every;
-        let needed =
-            if share > Self::SMALL && !every { (design.planned + 1..=MOST_TRIALS).find(is_small) } else { None };
+        let by_mean = matches!(design.rule, Rule::Mean | Rule::ConfidenceInterval);
+        let is_told = share > Self::SMALL && !every && !by_mean;
+        let needed = if is_told { (design.planned + 1..=MOST_TRIALS).find(is_small) } else { None };
         let passing = cases.iter().filter(|case| case.accepted.0 > 0);
         let untold =
             passing.clone().filter(|case| case.needed.is_none() && design.kind == SuiteKind::Capability).count();
         let range = simulation.range(design).map(|end| [share.min(end), share.max(end)]);
         let range = [range[0][0], range[1][1]];
-        Some(Self { share, range, trials_needed: needed, every, untold, passing: passing.count() })
+        Some(Self { share, range, trials_needed: needed, every, by_mean, untold, passing: passing.count() })
     }
 }
 
@@ -168,9 +172,7 @@ impl Simulation<'_> {
         let (passed, trials) = design.draw(&mut urn, random);
         let fails = match design.rule {
             Rule::Any => passed == 0,
-            Rule::Every => passed < design.planned,
-            // As often as not, a case that passes in half of its trials is below the threshold.
-            Rule::Mean | Rule::ConfidenceInterval => 2 * passed < design.planned,
+            Rule::Every | Rule::Mean | Rule::ConfidenceInterval => passed < design.planned,
         };
         if !fails || !reads_baseline {
             return (fails, fails);

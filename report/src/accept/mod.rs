@@ -77,7 +77,7 @@ impl fmt::Display for Accepted {
 /// `an unchanged agent fails about 31% of runs (22 to 43%); with 3 trials per case, 5% or less`.
 impl fmt::Display for RedBuilds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, range, trials_needed, every, untold, passing } = self;
+        let Self { share, range, trials_needed, every, by_mean, untold, passing } = self;
         let [low, high] = range.map(|end| (100.0 * end).round());
         match (100.0 * share).round() {
             0.0 => f.write_str("an unchanged agent fails less than 1% of runs")?,
@@ -103,6 +103,7 @@ impl fmt::Display for RedBuilds {
             None if *every => {
                 f.write_str("; every trial has to pass: `kind: capability` repeats a case before it fails")
             }
+            None if *by_mean => f.write_str("; the mean of more trials per case varies less"),
             None => {
                 f.write_str("; more than 20 trials per case would be needed for 5%: see the flaky cases in `cargo evalsuite health`")
             }

@@ -153,7 +153,7 @@ impl CaseChange {
         };
         let [base, run] = pair.cases().map(|case| case.map(|case| &case.record));
         let id = run.or(base).map(|record| record.case_id.clone()).unwrap_or_default();
-        let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| (record.passed, record.completed));
+        let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| standard.counts(record));
         let confirming = count_outcomes(run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome));
         Some(Self {
             case_id: id,

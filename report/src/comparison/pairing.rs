@@ -185,6 +185,11 @@ pub(crate) trait Standard {
         true
     }
 
+    /// Trials of a case that passed, and all that passed or failed, as they are compared.
+    fn counts(&self, record: &CaseRecord) -> (u32, u32) {
+        (record.passed, record.completed)
+    }
+
     /// A score as it is compared.
     fn score(&self, score: f64) -> f64 {
         score

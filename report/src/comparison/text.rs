@@ -3,6 +3,7 @@
 use std::fmt;
 
 use evalsuite_records::record::{PairRecord, Side};
+use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_statistics::{shown_p, wilson_interval};
@@ -198,7 +199,7 @@ impl JudgedAnswers {
             text.push_str(&format!(", {} + {} tokens", usage.input.saturating_add(usage.cached), usage.output));
         }
         if let Some(cost) = self.cost_usd {
-            text.push_str(&format!(", ${cost:.4}"));
+            text.push_str(&format!(", {}", lower_bound(self.is_cost_partial, &format!("${cost:.4}"))));
         }
         text
     }

@@ -202,7 +202,11 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     }
     let cost: Vec<f64> = trials.iter().filter_map(|trial| trial.record.cost_usd).collect();
     if !cost.is_empty() {
+        let unknown = trials.len() - cost.len();
         properties.push(("cost_usd", format!("{:.6}", sum(cost))));
+        if unknown > 0 {
+            properties.push(("trials_of_unknown_cost", unknown.to_string()));
+        }
     }
     let mut seals: Vec<String> = trials.iter().flat_map(|trial| trial.record.seals()).collect();
     seals.sort();

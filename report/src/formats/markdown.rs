@@ -5,6 +5,7 @@ use std::io;
 
 use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::Status;
+use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::terminal::{self, printable};
@@ -135,13 +136,17 @@ fn rows(suite: &SuiteData) -> Vec<String> {
     let row = |(target, cases): (&str, Vec<&CaseData>)| {
         let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
         let (mut scores, mut costs) = (Vec::new(), Vec::new());
+        let is_bound = cases.iter().any(|case| case.record.trials_of_unknown_cost() > 0);
         for case in cases {
             scores.extend(case.record.sampled_score());
             let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
             costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
         }
         let mean = if scores.is_empty() { "–".to_owned() } else { format!("{:.3}", mean(&scores)) };
-        let cost = if costs.is_empty() { "–".to_owned() } else { format!("${:.4}", sum(costs)) };
+        let cost = match costs.is_empty() {
+            true => "–".to_owned(),
+            false => lower_bound(is_bound, &format!("${:.4}", sum(costs))),
+        };
         format!(
             "| {} | {} | {} | {} | {} | {} | {mean} | {cost} |\n",
             escape(&suite.name),

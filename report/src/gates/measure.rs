@@ -1,7 +1,7 @@
 //! What gates measure.
 
 use evalsuite_records::exact_sums::sum;
-use evalsuite_records::record::{Status, TrialSummary};
+use evalsuite_records::record::{CaseRecord, Status, TrialSummary};
 use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_schema::gate::{Gate, Measure};
 use evalsuite_statistics::{mean, wilson_interval};
@@ -50,12 +50,7 @@ impl Measured {
     /// Measures cases: those that were not skipped, and for a lift all of them.
     pub(super) fn of(gate: &Gate, cases: &[&CaseData]) -> Self {
         let measure = gate.measure();
-        let trials = || {
-            cases
-                .iter()
-                .map(|case| &case.record)
-                .flat_map(|record| record.trials.iter().chain(&record.surplus).chain(&record.confirming))
-        };
+        let trials = || cases.iter().map(|case| &case.record).flat_map(CaseRecord::all_trials);
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();
@@ -73,7 +68,6 @@ impl Measured {
                 Self { interval, ..Self::new(value, unknown, cases.len()) }
             }
             Measure::Cost => {
-                // An attempt that was repeated often ends before its cost is known, and its trial is known all the same.
                 let retried = cases.iter().flat_map(|case| &case.record.retried);
                 let costs: Vec<f64> = trials().chain(retried).filter_map(cost).collect();
                 let known = trials().filter(|trial| trial.cost_usd.is_some()).count();

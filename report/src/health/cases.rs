@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::record::{CalibrationRecord, CaseRecord, GraderRecord, GraderState, Status, SuiteId};
+use evalsuite_records::record::{
+    CalibrationRecord, CaseRecord, GraderRecord, GraderState, ReasonCode, Status, SuiteId,
+};
 use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_statistics::{holm, mean, sign_flip_p_value};
 
-use super::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader};
+use super::{CaseHealth, Health, HealthOptions, JudgeHealth, SkippedCase, SuiteHealth, UndecidedGrader};
 use crate::run_data::{RunData, SuiteData};
 
 /// Upper ends of the histogram's classes, without the last one.
@@ -26,24 +28,36 @@ pub(super) struct Seen {
     pub(super) commit: Option<String>,
 }
 
-/// The results of a suite's cases with one target, by id, the newest first, and the ids of cases that ran without a result.
+/// The cases of a suite with one target, by id.
 #[derive(Debug, Default)]
-pub(super) struct CaseRuns(BTreeMap<String, Vec<Seen>>, BTreeSet<String>);
+pub(super) struct CaseRuns {
+    /// Their results, the newest first.
+    results: BTreeMap<String, Vec<Seen>>,
+    /// Cases that ran without a result.
+    without_result: BTreeSet<String>,
+    /// In how many runs a case was skipped, and why in the newest one.
+    skipped: BTreeMap<String, (usize, String)>,
+}
 
 impl CaseRuns {
+    /// Adds an older run in which a case was skipped.
+    fn add_skip(&mut self, case: &str, reason: &str) {
+        self.skipped.entry(case.to_owned()).or_insert_with(|| (0, reason.to_owned())).0 += 1;
+    }
+
     /// Adds an older result; one of another definition is ignored, as is a run without a decided trial.
     pub(super) fn add(&mut self, case: &str, seen: Seen) {
         if seen.trials == 0 {
-            self.1.insert(case.to_owned());
+            self.without_result.insert(case.to_owned());
             return;
         }
-        let runs = self.0.entry(case.to_owned()).or_default();
+        let runs = self.results.entry(case.to_owned()).or_default();
         if runs.first().is_none_or(|newest| newest.definition == seen.definition) {
             runs.push(seen);
         }
     }
 
-    /// `None` without any result.
+    /// `None` without any result, unless cases were skipped.
     pub(super) fn findings(
         &self,
         suite: &str,
@@ -51,25 +65,36 @@ impl CaseRuns {
         kind: SuiteKind,
         options: &HealthOptions,
     ) -> Option<SuiteHealth> {
-        if self.0.is_empty() {
+        let ran = |case: &str| self.results.contains_key(case) || self.without_result.contains(case);
+        let skipped = self.skipped.iter().filter(|(case, _)| !ran(case)).map(|(case, (runs, reason))| SkippedCase {
+            case: case.clone(),
+            runs: *runs,
+            reason: reason.clone(),
+        });
+        let skipped: Vec<SkippedCase> = skipped.collect();
+        if self.results.is_empty() && skipped.is_empty() {
             return None;
         }
         let is_mature = |seen: &Seen| at_least(rate(seen.passed, seen.trials), options.mature);
-        let mature = self.0.values().filter(|runs| runs.first().is_some_and(is_mature)).count();
-        let without_result = self.1.iter().filter(|case| !self.0.contains_key(*case)).count();
+        let mature = self.results.values().filter(|runs| runs.first().is_some_and(is_mature)).count();
+        let without_result = self.without_result.iter().filter(|case| !self.results.contains_key(*case)).count();
         let mut health = SuiteHealth {
             suite: suite.to_owned(),
             target: target.to_owned(),
-            cases: self.0.len(),
+            cases: self.results.len(),
             mature,
             without_result,
-            is_saturated: at_least(mature as f64 / (self.0.len() + without_result).max(1) as f64, options.saturated),
+            is_saturated: at_least(
+                mature as f64 / (self.results.len() + without_result).max(1) as f64,
+                options.saturated,
+            ),
             histogram: [0; 6],
             graduates: Vec::new(),
             broken: Vec::new(),
             flaky: Vec::new(),
+            skipped,
         };
-        for (id, runs) in &self.0 {
+        for (id, runs) in &self.results {
             let all = pooled(id, runs, None);
             health.histogram[CLASSES.partition_point(|end| *end <= rate(all.passed, all.trials))] += 1;
             let series = runs.iter().take_while(|seen| is_mature(seen)).count();
@@ -311,7 +336,12 @@ impl Suite {
     }
 
     fn add_case(&mut self, record: &CaseRecord, run: &str, commit: Option<&str>) {
+        let of_target = self.targets.entry(record.target.clone()).or_default();
         if record.outcome == Status::Skipped {
+            // A case that was not selected says nothing about itself.
+            if let Some(reason) = record.reason.as_ref().filter(|reason| reason.code != ReasonCode::Filtered) {
+                of_target.add_skip(&record.case_id, &reason.message);
+            }
             return;
         }
         let seen = Seen {
@@ -321,7 +351,7 @@ impl Suite {
             run: run.to_owned(),
             commit: commit.map(str::to_owned),
         };
-        self.targets.entry(record.target.clone()).or_default().add(&record.case_id, seen);
+        of_target.add(&record.case_id, seen);
     }
 
     fn add_grader<'g>(

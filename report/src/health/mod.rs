@@ -93,6 +93,20 @@ pub struct SuiteHealth {
     pub broken: Vec<CaseHealth>,
     /// Cases of which some trials passed and some failed in runs of one commit.
     pub flaky: Vec<CaseHealth>,
+    /// Cases that were skipped in every run of the window that has them: they say nothing.
+    pub skipped: Vec<SkippedCase>,
+}
+
+/// A case that was skipped in every run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SkippedCase {
+    /// Id of the case.
+    pub case: String,
+    /// Number of runs.
+    pub runs: usize,
+    /// Why it was skipped in the newest one.
+    pub reason: String,
 }
 
 /// What was found about a case.
@@ -318,8 +332,18 @@ impl fmt::Display for SuiteHealth {
         histogram.write(TextTable::USUAL_WIDTH, f)?;
         cases(f, "ready for a regression suite", &self.graduates)?;
         cases(f, "broken cases or graders", &self.broken)?;
-        cases(f, "flaky on one commit", &self.flaky)
+        cases(f, "flaky on one commit", &self.flaky)?;
+        skipped(f, &self.skipped)
     }
+}
+
+fn skipped(f: &mut fmt::Formatter<'_>, cases: &[SkippedCase]) -> fmt::Result {
+    let mut table = TextTable::new(&["skipped in every run", "runs", "reason"]);
+    for SkippedCase { case, runs, reason } in cases.iter().take(LISTED) {
+        table.add(vec![Some(case.clone()), Some(runs.to_string()), Some(reason.clone())]);
+    }
+    table.write(TextTable::USUAL_WIDTH, f)?;
+    more(f, cases.len())
 }
 
 fn cases(f: &mut fmt::Formatter<'_>, kind: &str, cases: &[CaseHealth]) -> fmt::Result {
@@ -329,7 +353,12 @@ fn cases(f: &mut fmt::Formatter<'_>, kind: &str, cases: &[CaseHealth]) -> fmt::R
         table.add(vec![Some(case.clone()), Some(format!("{passed}/{trials}")), Some(runs.to_string()), commit]);
     }
     table.write(TextTable::USUAL_WIDTH, f)?;
-    match cases.len().checked_sub(LISTED) {
+    more(f, cases.len())
+}
+
+/// How many of so many are not listed.
+fn more(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
+    match count.checked_sub(LISTED) {
         Some(more @ 1..) => writeln!(f, "  and {more} more"),
         _ => Ok(()),
     }
@@ -351,9 +380,7 @@ impl fmt::Display for ProbedSuite {
             for GraderFinding { location, message } in findings.iter().take(LISTED) {
                 writeln!(f, "  {location}: {message}")?;
             }
-            if let Some(more @ 1..) = findings.len().checked_sub(LISTED) {
-                writeln!(f, "  and {more} more")?;
-            }
+            more(f, findings.len())?;
         }
         Ok(())
     }

@@ -199,12 +199,13 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
         "metadata": first.map(|trial| trial.metadata.clone()).unwrap_or_default(),
         "runnerAttempt": record.runner_attempt,
         // Trials that do not count: those that ran at the same time as the one that ended the case; of those that repeated it, how many
-        // passed, and all; and what they and repeated attempts cost in US dollars.
+        // passed, and all; what they and repeated attempts cost in US dollars; and of how many of them the cost of the agent is not known.
         "uncounted": record.uncounted_trials().next().is_some().then(|| json!({
             "surplus": surplus,
             "confirming": [passed, confirming],
             "cost": cost(|trial| trial.cost_usd),
             "judgeCost": cost(|trial| trial.judge_cost_usd),
+            "unknownCosts": record.surplus.iter().chain(&record.confirming).filter(|trial| trial.cost_usd.is_none()).count(),
         })),
         // Graders that failed in trials that passed.
         "failedGraders": record.failed_graders.iter().map(|name| names.index(name)).collect::<Vec<_>>(),

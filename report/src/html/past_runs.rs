@@ -22,6 +22,8 @@ pub(super) struct Totals {
     score: Option<f64>,
     scored_cases: usize,
     cost_usd: Option<f64>,
+    /// Number of trials whose cost is not in it, because it is not known.
+    unknown_costs: usize,
     /// Mean duration of a trial in milliseconds, and the number of trials in it.
     ms: Option<f64>,
     timed_trials: usize,
@@ -121,6 +123,7 @@ pub(super) fn totals(run: &RunData) -> Vec<Totals> {
         for cost in record.trials.iter().chain(record.uncounted_trials()).filter_map(|trial| trial.cost_usd) {
             total.cost_usd = Some(total.cost_usd.unwrap_or_default() + cost);
         }
+        total.unknown_costs += record.trials_of_unknown_cost();
     }
     let mean_of = |values: &[f64]| (!values.is_empty()).then(|| mean(values));
     let finish = |(total, scores, durations): (Totals, Vec<f64>, Vec<f64>)| Totals {

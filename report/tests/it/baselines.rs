@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use evalsuite_records::record::{
-    AcceptedAnswers, Baseline, CaseRecord, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
+    AcceptedAnswers, Baseline, CaseRecord, Rule, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
 use evalsuite_report::baseline_as_run::{answer_pairs_with_accepted, read_accepted_answers, read_baseline};
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
     accept_answers, write_accepted_answers, write_baseline,
 };
+use evalsuite_schema::SuiteKind;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite, whose cases have as many trials passed of so many.
@@ -289,6 +290,77 @@ fn the_results_of_trials_that_stop_early_are_the_same_as_in_their_baseline() {
     let baseline = accepted(&run, None, &[]).baseline;
     let compared = Comparison::with_baselines(&[baseline], &run, &CompareOptions::new());
     assert_eq!((compared.verdict(), compared.suites[0].changes.len()), (ComparisonVerdict::Same, 0), "{compared}");
+}
+
+/// A case that failed in the accepted run counted as passed in it, where a trial had.
+#[test]
+fn the_cases_that_passed_in_the_accepted_run_are_counted_as_their_rules_decide() {
+    use Rule::{Any, ConfidenceInterval, Every, Mean};
+    let cases = [("all", 3, 3), ("most", 2, 3), ("some", 1, 3), ("none", 0, 3)];
+    let passed = |kind, rule, threshold| {
+        let decided = |id: &str| {
+            let mut run = run_named(id, &cases);
+            for case in &mut run.suites[0].cases {
+                let record = &mut case.record;
+                (record.kind, record.rule, record.threshold) = (kind, rule, threshold);
+                let passes = match rule {
+                    Any => record.passed > 0,
+                    Every => record.passed == 3,
+                    Mean => record.mean >= Some(threshold),
+                    ConfidenceInterval => record.passed == 3 && threshold < 0.292,
+                };
+                record.outcome = if passes { Status::Passed } else { Status::Failed };
+            }
+            run
+        };
+        let baseline = accepted(&decided("first"), None, &[]).baseline;
+        let compared = Comparison::with_baselines(&[baseline], &decided("second"), &CompareOptions::new());
+        let suite = &compared.suites[0];
+        assert_eq!(suite.base_passed, suite.run_passed, "{kind:?} {rule:?} {threshold}: the same results\n{suite}");
+        suite.base_passed
+    };
+    assert_eq!(passed(SuiteKind::Capability, Any, 0.8), (3, 4));
+    assert_eq!(passed(SuiteKind::Regression, Every, 0.8), (1, 4));
+    assert_eq!(passed(SuiteKind::Regression, Mean, 0.6), (2, 4));
+    assert_eq!(passed(SuiteKind::Capability, Mean, 0.8), (1, 4));
+    assert_eq!(passed(SuiteKind::Mixed, ConfidenceInterval, 0.29), (1, 4));
+    assert_eq!(passed(SuiteKind::Mixed, ConfidenceInterval, 0.8), (0, 4));
+}
+
+#[test]
+fn a_case_that_is_not_in_the_run_is_decided_as_its_suite_decides() {
+    let of = |id: &str, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        run.suites[0].cases.iter_mut().for_each(|case| {
+            (case.record.kind, case.record.rule) = (SuiteKind::Regression, Rule::Every);
+        });
+        run.suites[0].record.as_mut().unwrap().kind = SuiteKind::Regression;
+        run
+    };
+    let baseline = accepted(&of("first", &[("a", 3, 3), ("b", 1, 2), ("c", 2, 2)]), None, &[]).baseline;
+    let compared = Comparison::with_baselines(&[baseline], &of("second", &[("a", 3, 3)]), &CompareOptions::new());
+    assert_eq!(compared.suites[0].base_passed, (2, 3), "{compared}");
+}
+
+/// One of three trials passed its threshold, and the mean did: the case passed, and its trials did not count as one that seldom passes.
+#[test]
+fn a_run_of_a_case_whose_trials_decide_by_their_mean_counts_once() {
+    let of = |id: &str, outcome| {
+        let mut run = run_named(id, &[("a", 1, 3)]);
+        let record = &mut run.suites[0].cases[0].record;
+        (record.kind, record.rule, record.threshold, record.outcome) =
+            (SuiteKind::Capability, Rule::Mean, 0.3, outcome);
+        run
+    };
+    let first = accepted(&of("first", Status::Passed), None, &[]).baseline;
+    assert_eq!((trials(&first), first.cases[0].outcomes.as_str()), (vec![("a", 1, 1)], "PFF"));
+    let second = accepted(&of("second", Status::Passed), Some(&first), &[]);
+    assert_eq!(trials(&second.baseline), [("a", 2, 2)], "{second}");
+    let third = accepted(&of("third", Status::Failed), Some(&second.baseline), &[]);
+    assert!(third.to_string().contains("updated    a @ default  2/2, now 0/1, together 2/3\n"), "{third}");
+    let compared = Comparison::with_baselines(&[second.baseline], &of("third", Status::Failed), &CompareOptions::new());
+    let change = &compared.suites[0].changes[0];
+    assert_eq!((change.kind, change.base, change.run), (ChangeKind::Changed, (2, 2), (0, 1)), "{compared}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use evalsuite_records::record::{
     CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, ProbeRecord,
-    ProbedCase, SampleRecord, SuiteId, SuiteRecord, SuiteTest,
+    ProbedCase, Reason, ReasonCode, SampleRecord, Stage, Status, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
 use evalsuite_schema::SuiteKind;
@@ -67,6 +67,40 @@ fn mature_cases_graduate_and_saturate_a_suite() {
     let found = Health::of(runs(SuiteKind::Capability), &options);
     assert_eq!((found.suites[0].mature, found.suites[0].is_saturated), (10, true));
     assert_eq!(found.suites[0].graduates, [], "six runs in a row");
+}
+
+#[test]
+fn cases_that_were_skipped_in_every_run_are_listed_with_the_reason() {
+    let skipped = |run: &mut RunData, case: usize, code: ReasonCode, message: &str| {
+        let record = &mut run.suites[0].cases[case].record;
+        record.outcome = Status::Skipped;
+        record.reason = Some(Reason::new(Stage::Requirements, code, message));
+    };
+    let cases = [("judged", 0, 0), ("late", 0, 0), ("other-target", 0, 0), ("runs", 3, 3), ("broke", 0, 0)];
+    let mut runs = vec![run("a", &cases), run("b", &cases), run("c", &cases)];
+    for run in &mut runs {
+        skipped(run, 0, ReasonCode::RequirementMissing, &format!("needs a judge, in {}", run.run_id));
+        skipped(run, 2, ReasonCode::Filtered, "target `small` is not selected by EVALSUITE_TARGET");
+    }
+    // It had a result once, and the last one broke once.
+    skipped(&mut runs[0], 1, ReasonCode::RequirementMissing, "no key");
+    let late = &mut runs[1].suites[0].cases[1].record;
+    (late.passed, late.completed) = (1, 3);
+    skipped(&mut runs[1], 4, ReasonCode::RequirementMissing, "no key");
+    let found = health(runs.clone());
+    let suite = &found.suites[0];
+    assert_eq!((suite.cases, suite.without_result), (2, 1), "{suite}");
+    let listed: Vec<(&str, usize, &str)> =
+        suite.skipped.iter().map(|it| (it.case.as_str(), it.runs, it.reason.as_str())).collect();
+    assert_eq!(listed, [("judged", 3, "needs a judge, in a")], "{suite}");
+    let text = suite.to_string();
+    let row = text.lines().find(|line| line.starts_with("  judged ")).unwrap_or_default();
+    assert!(text.contains("  skipped in every run  runs ") && row.ends_with("3  needs a judge, in a"), "{text}");
+    // A suite of which nothing ran is not left out.
+    let mut none = run("d", &cases[..1]);
+    skipped(&mut none, 0, ReasonCode::RequirementMissing, "needs a judge");
+    let found = health(vec![none]);
+    assert_eq!((found.suites.len(), found.suites[0].cases, found.suites[0].skipped.len()), (1, 0, 1));
 }
 
 #[test]

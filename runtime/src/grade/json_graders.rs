@@ -3,7 +3,7 @@
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
-use evalsuite_schema::json::{Number, Object, Value};
+use evalsuite_schema::json::{Object, Value};
 use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;
@@ -103,7 +103,7 @@ fn after_object(text: &str) -> &str {
 /// Whether two values are equal: order of keys does not matter, order of lists does, numbers are compared by value.
 pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => numbers_equal(left, right),
+        (Value::Number(left), Value::Number(right)) => left.is_same(right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
         }
@@ -115,11 +115,6 @@ pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-#[allow(clippy::float_cmp, reason = "`1` and `1.0` are one number, nothing else is")]
-fn numbers_equal(left: &Number, right: &Number) -> bool {
-    left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
-}
-
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::json::json;
@@ -129,6 +124,28 @@ mod tests {
 
     fn passes(answer: &str) -> bool {
         contains_json(&ContainsJson::default(), answer).state == ScoreState::Decided(1.0)
+    }
+
+    #[test]
+    fn integers_are_equal_by_all_their_digits() {
+        let read = |text: &str| evalsuite_schema::json::from_str::<Value>(text).unwrap();
+        let is_equal = |left: &str, right: &str| equal(&read(left), &read(right)) && equal(&read(right), &read(left));
+        let large = "1".repeat(300);
+        for (left, right) in [
+            ("18446744073709551617", "18446744073709551618"),
+            ("-9223372036854775809", "-9223372036854775810"),
+            ("9007199254740993", "9007199254740992.0"),
+            ("18446744073709551615", "18446744073709551616"),
+            (&large, &format!("{}2", &large[1..])),
+            ("1", "-1"),
+        ] {
+            assert!(!is_equal(left, right), "{left} {right}");
+            assert!(is_equal(left, left) && is_equal(right, right), "{left} {right}");
+        }
+        for (left, right) in [("1", "1.0"), ("0", "-0.0"), ("100000000000000000000000", "1e23")] {
+            assert!(is_equal(left, right), "{left} {right}");
+        }
+        assert!(is_equal("[{\"a\": 18446744073709551617}]", "[{\"a\": 18446744073709551617}]"));
     }
 
     #[test]

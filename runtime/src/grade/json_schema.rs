@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
+use evalsuite_schema::json::Number;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::grade::grader_record::GraderResult;
@@ -36,7 +37,14 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
     let (mut assertions, mut more) = (Vec::new(), 0);
+    let mut wanted = Vec::new();
+    wanted_numbers(&config.schema, &mut wanted);
     for value in values {
+        if let Some((wanted, found)) = rounded_alike(&wanted, &value) {
+            return Score::error(format!(
+                "the validator rounds integers beyond 64 bits, and takes {found} for {wanted}"
+            ));
+        }
         let instance = serde_json::Value::from(&value);
         let mut violations = validator.iter_errors(&instance).peekable();
         if violations.peek().is_none() {
@@ -50,6 +58,40 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         assertions.push(Assertion::new(format!("… and {more} more violations"), false));
     }
     Score { assertions, ..Score::from(false) }
+}
+
+/// Adds the numbers to which a schema compares others (`const`, `enum`).
+fn wanted_numbers<'s>(schema: &'s Value, found: &mut Vec<&'s Number>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| wanted_numbers(item, found)),
+        Value::Object(object) => object.iter().for_each(|(key, value)| match key.as_str() {
+            "const" | "enum" => numbers(value, found),
+            _ => wanted_numbers(value, found),
+        }),
+        _ => {}
+    }
+}
+
+/// Adds all numbers in a value.
+fn numbers<'v>(value: &'v Value, found: &mut Vec<&'v Number>) {
+    match value {
+        Value::Number(number) => found.push(number),
+        Value::Array(items) => items.iter().for_each(|item| numbers(item, found)),
+        Value::Object(object) => object.values().for_each(|value| numbers(value, found)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// A wanted number and another one in a value that are one number for the validator, which gets the nearest floats of large integers.
+fn rounded_alike<'n>(wanted: &[&'n Number], value: &'n Value) -> Option<(&'n Number, &'n Number)> {
+    if wanted.is_empty() {
+        return None;
+    }
+    let mut found = Vec::new();
+    numbers(value, &mut found);
+    let pairs = wanted.iter().flat_map(|wanted| found.iter().map(|found| (*wanted, *found)));
+    let mut large = pairs.filter(|(wanted, found)| wanted.is_large() || found.is_large());
+    large.find(|(wanted, found)| wanted.as_f64() == found.as_f64() && !wanted.is_same(found))
 }
 
 /// Formats that came with later drafts than draft-06.
@@ -124,6 +166,23 @@ mod tests {
             assert_eq!(run(card(), answer).state, ScoreState::Decided(1.0), "{answer}");
         }
         assert_eq!(run(json!({"type": "array"}), "[{}, {}]").state, ScoreState::Decided(1.0));
+    }
+
+    #[test]
+    fn integers_that_the_validator_rounds_are_not_compared() {
+        let schema = |text: &str| evalsuite_schema::json::from_str::<Value>(text).unwrap();
+        for (of, answer) in [
+            (r#"{"const": 18446744073709551617}"#, "18446744073709551618"),
+            (r#"{"enum": [1, 18446744073709551615]}"#, "18446744073709551616"),
+            (r#"{"properties": {"a": {"const": [18446744073709551616]}}}"#, r#"{"a": [18446744073709551617]}"#),
+        ] {
+            assert!(matches!(run(schema(of), answer).state, ScoreState::Error(_)), "{of} {answer}");
+        }
+        for (answer, score) in [("1", 0.0), ("36893488147419103232", 0.0), ("18446744073709551617", 1.0)] {
+            let state = run(schema(r#"{"const": 18446744073709551617}"#), answer).state;
+            assert_eq!(state, ScoreState::Decided(score), "{answer}");
+        }
+        assert_eq!(run(schema(r#"{"type": "integer"}"#), "18446744073709551617").state, ScoreState::Decided(1.0));
     }
 
     #[test]

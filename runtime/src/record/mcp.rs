@@ -9,7 +9,7 @@ use std::{fs, io};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_records::package_file::{LARGEST_CASSETTE, read_package_file_if_exists};
-use evalsuite_schema::json::{FromJson, Number, ToJson};
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{McpFault, McpFaultKind, Value};
 
 use crate::platform::redaction::Redactor;
@@ -76,7 +76,7 @@ pub fn messages_of_line(line: &[u8]) -> Option<Vec<JsonRpc>> {
 /// Whether two values are the same JSON: the order of keys does not matter, and numbers are compared by value.
 pub fn same_json(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
+        (Value::Number(left), Value::Number(right)) => left.is_same(right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same_json(left, right))
         }
@@ -86,11 +86,6 @@ pub fn same_json(left: &Value, right: &Value) -> bool {
         }
         _ => left == right,
     }
-}
-
-#[allow(clippy::float_cmp, reason = "`1` and `1.0` are one number, nothing else is")]
-fn same_number(left: &Number, right: &Number) -> bool {
-    left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
 }
 
 /// End of the names of files with recorded servers.

@@ -63,6 +63,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
         || plan.settings.model_calls.is_some()
         || most == 0
         || plan.case.trials.correlated
+        || matches!(plan.standard.rule, Rule::Mean | Rule::ConfidenceInterval)
         || trials.end != TrialsEnd::Decided
     {
         return Ok(());
@@ -144,7 +145,7 @@ fn add_failing_case(locks: &Path, suite: &str, case: &str) -> io::Result<u32> {
 /// Writes what the baseline says about a case, and how the trials ended that repeated it, into the text of its test.
 pub(crate) fn write_text(out: &mut String, record: &CaseRecord) -> fmt::Result {
     if let Some(baseline) = &record.baseline {
-        writeln!(out, "  baseline: {}", in_baseline(baseline))?;
+        writeln!(out, "  baseline: {}", in_baseline(record, baseline))?;
     }
     if !record.confirming.is_empty() {
         writeln!(out, "  repeated, as it passed in the baseline: {}", repeated(record))?;
@@ -152,17 +153,21 @@ pub(crate) fn write_text(out: &mut String, record: &CaseRecord) -> fmt::Result {
     Ok(())
 }
 
+/// What a baseline counts of a case.
+fn observations(record: &CaseRecord) -> &'static str {
+    if record.is_one_observation() { "runs" } else { "trials" }
+}
+
 /// What a baseline says about a case that failed.
-fn in_baseline(BaselineResult { expectation, passed, trials, .. }: &BaselineResult) -> String {
+fn in_baseline(record: &CaseRecord, BaselineResult { expectation, passed, trials, .. }: &BaselineResult) -> String {
+    let of = format!("of {trials} {}", observations(record));
     match expectation {
-        Expectation::ExpectedFailure => format!("expected failure, none of {trials} trials passed"),
-        Expectation::Quarantined => {
-            format!("quarantined as flaky, {passed} of {trials} trials passed; this failure may be chance")
-        }
-        Expectation::Unconfirmed => format!("{passed} of {trials} trials passed; this failure may be chance"),
-        Expectation::Regression => format!("regression, {passed} of {trials} trials passed"),
+        Expectation::ExpectedFailure => format!("expected failure, none {of} passed"),
+        Expectation::Quarantined => format!("quarantined as flaky, {passed} {of} passed; this failure may be chance"),
+        Expectation::Unconfirmed => format!("{passed} {of} passed; this failure may be chance"),
+        Expectation::Regression => format!("regression, {passed} {of} passed"),
         Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
-        _ => format!("{passed} of {trials} trials passed"),
+        _ => format!("{passed} {of} passed"),
     }
 }
 
@@ -180,11 +185,11 @@ fn repeated(record: &CaseRecord) -> String {
 pub(crate) fn notice(record: &CaseRecord) -> Option<String> {
     let name = &record.test_name;
     let baseline = record.baseline?;
-    let (passed, trials) = (baseline.passed, baseline.trials);
+    let (passed, trials) = (baseline.passed, format!("{} {}", baseline.trials, observations(record)));
     let shown = |value| shown_against(value, record.threshold);
     let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", shown(score)));
     let failed =
-        format!("{score}, threshold {}; in the baseline, {passed} of {trials} trials passed", shown(record.threshold));
+        format!("{score}, threshold {}; in the baseline, {passed} of {trials} passed", shown(record.threshold));
     match baseline.expectation {
         Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
         Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),
@@ -197,7 +202,7 @@ pub(crate) fn notice(record: &CaseRecord) -> Option<String> {
             Some(format!("UNCONFIRMED {name}: {failed}; {repeated}"))
         }
         Expectation::NewPass => Some(format!(
-            "NEW PASS {name}: {score}; in the baseline, none of {trials} trials passed; to keep it: `cargo evalsuite accept`"
+            "NEW PASS {name}: {score}; in the baseline, none of {trials} passed; to keep it: `cargo evalsuite accept`"
         )),
         _ => None,
     }

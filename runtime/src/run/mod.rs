@@ -18,5 +18,6 @@ pub(crate) mod probe;
 pub(crate) mod selection;
 pub(crate) mod session;
 pub(crate) mod settings;
+mod test_filter;
 pub(crate) mod trial;
 pub(crate) mod trials;

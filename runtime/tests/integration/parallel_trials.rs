@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 
-use evalsuite::record::{CaseRecord, Mode};
+use evalsuite::record::{CaseRecord, Mode, ReasonCode, Stage};
 use evalsuite::{AgentError, CaseReport, Evals, Outcome, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
@@ -193,8 +193,37 @@ fn a_panic_or_a_skip_of_one_trial_ends_the_case_alike() {
     assert_eq!((panicked.record.outcome, panicked.record.errors), (Status::Error, 1));
     assert_eq!(panicked.surplus, [2, 3, 4]);
     let skipped = Scenario::new("regression", ["hello", "skip", "hello", "no", "hello"]).compare();
-    assert_eq!((skipped.record.outcome, skipped.record.trials.len()), (Status::Passed, 2));
+    assert_eq!((skipped.record.outcome, skipped.record.trials.len()), (Status::Error, 2));
     assert_eq!(skipped.surplus, [2, 3, 4]);
+}
+
+#[test]
+fn a_case_whose_trials_are_missing_after_a_skip_is_an_error_with_the_reason_of_the_skip() {
+    let skips = |kind, strategy: &str, errors: u32, does| {
+        let case = json!({"trials": {"count": PLANNED, "strategy": strategy, "errors": errors}});
+        let scenario = Scenario { case, ..Scenario::new(kind, does) };
+        let directory = tempfile::tempdir().unwrap();
+        let (case, _) = scenario.run(directory.path(), scenario.options(1).with_run_all(true), false);
+        let record = case.record();
+        let reason = record.reason.clone().map(|reason| (reason.stage, reason.code, reason.message));
+        (record.outcome, record.ends_early(), reason)
+    };
+    let missing = |trial: u32| {
+        let message =
+            format!("trial {trial} of 5 was skipped, and the trials before it do not decide the case: no access");
+        (Status::Error, false, Some((Stage::Agent, ReasonCode::SkipRequested, message)))
+    };
+    assert_eq!(skips("regression", "pass_at_k", 0, ["hello", "skip", "hello", "hello", "hello"]), missing(2));
+    assert_eq!(skips("regression", "mean", 0, ["hello", "hello", "hello", "hello", "skip"]), missing(5));
+    assert_eq!(skips("capability", "pass_at_k", 0, ["no", "no", "skip", "hello", "hello"]), missing(3));
+    // Not the error, which is tolerated.
+    assert_eq!(skips("regression", "pass_at_k", 1, ["hello", "break", "skip", "hello", "hello"]), missing(3));
+    assert_eq!(
+        skips("capability", "pass_at_k", 0, ["hello", "skip", "hello", "hello", "hello"]),
+        (Status::Passed, false, None)
+    );
+    assert_eq!(skips("regression", "pass_at_k", 0, ["no", "skip", "hello", "hello", "hello"]).0, Status::Failed);
+    assert_eq!(skips("regression", "pass_at_k", 0, ["skip", "hello", "hello", "hello", "hello"]).0, Status::Skipped);
 }
 
 #[test]

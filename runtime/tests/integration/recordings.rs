@@ -337,6 +337,40 @@ fn a_case_that_never_ran_cannot_be_graded_again() {
     assert!(message(case).contains("run the test without EVALSUITE_REGRADE"), "{}", message(case));
 }
 
+/// Each of the other cases was an error.
+#[test]
+fn a_case_that_is_not_in_the_regraded_run_is_skipped() {
+    let place = Place::new();
+    let evals = |ids: &[&str]| {
+        let cases: Vec<Value> = ids.iter().map(|id| case_json(id, json!([contains("done")]), json!({}))).collect();
+        Evals::new(suite("cases", "mixed", place.0.path(), &cases))
+    };
+    let done = |_: &mut Trial<'_>| -> Result<String, AgentError> { Ok("done".to_owned()) };
+    let first = only(&run_with(&evals(&["ran"]).with_agent(done), &place.output(), RunOptions::new())).clone();
+    let id = first.record().run_id.clone();
+    let regrade = |run: &str, ids: &[&str]| -> Vec<(Status, Option<ReasonCode>, String)> {
+        let report = run_with(&evals(ids).with_agent(never), &place.output(), RunOptions::new().with_regrade(run));
+        let message = |case: &CaseReport| case.record().reason.as_ref().map(|reason| reason.message.clone());
+        report.cases().iter().map(|case| (case.status(), code(case), message(case).unwrap_or_default())).collect()
+    };
+    for (run, message) in
+        [(id.as_str(), format!("run `{id}` has no trial of this case")), ("latest", "no run in ".into())]
+    {
+        let cases = regrade(run, &["other", "ran"]);
+        assert_eq!((cases[0].0, cases[0].1), (Status::Skipped, Some(ReasonCode::Filtered)), "{cases:?}");
+        assert!(cases[0].2.starts_with(&message), "{cases:?}");
+        assert_eq!(cases[1].0, Status::Passed, "{cases:?}");
+    }
+    // It began, and its process died: what is missing is not left out.
+    fs::remove_file(first.directory().join("trial-000/result.json")).unwrap();
+    let cases = regrade(&id, &["ran"]);
+    assert_eq!((cases[0].0, cases[0].1), (Status::Error, Some(ReasonCode::RecordingMissing)), "{cases:?}");
+    // A run without any trial has nothing to grade again.
+    fs::remove_dir_all(first.directory()).unwrap();
+    let cases = regrade(&id, &["ran"]);
+    assert_eq!((cases[0].0, cases[0].1), (Status::Error, Some(ReasonCode::RecordingMissing)), "{cases:?}");
+}
+
 #[test]
 fn an_earlier_error_stays_one() {
     let place = Place::new();

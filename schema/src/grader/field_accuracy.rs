@@ -1,9 +1,11 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
 use crate::Value;
+use crate::calendar_date::{self, Date, DateFormat};
 use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, Words};
 
+use crate::white_space::trim;
 use crate::{Content, Message, Role};
 
 /// Settings of `field-accuracy`.
@@ -76,6 +78,35 @@ pub struct Field {
     pub weight: f64,
 }
 
+impl Field {
+    /// What the expected value of the field has to be, and is not: it can be compared with no answer.
+    pub fn unmet(&self, expected: &Value) -> Option<&'static str> {
+        match &self.matching {
+            FieldMatch::Exact => None,
+            FieldMatch::NumericTolerance { .. } => decimal_text(expected).is_none().then_some("a number"),
+            FieldMatch::Date { formats } => date(expected, formats).is_none().then_some("a date"),
+        }
+    }
+}
+
+/// The day that a value is, if it is a text in a known format.
+pub fn date(value: &Value, formats: &[DateFormat]) -> Option<Date> {
+    calendar_date::parse(value.as_str()?, formats)
+}
+
+/// A number as it is written, or a text that is a decimal number; `None` of what is neither, or is not finite.
+pub fn decimal_text(value: &Value) -> Option<String> {
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => trim(text).to_owned(),
+        _ => return None,
+    };
+    // The parser of floats also accepts names such as `inf`.
+    let is_decimal = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let is_finite = || written.parse().is_ok_and(|number: f64| number.is_finite());
+    (is_decimal && is_finite()).then_some(written)
+}
+
 /// How two values are compared.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[json(rename_all = "snake_case")]
@@ -102,35 +133,6 @@ impl FieldMatch {
 }
 
 crate::keys::made!(FieldMatch);
-
-/// A date format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-pub enum DateFormat {
-    /// `2025-01-31T10:00:00Z`
-    #[json(rename = "YYYY-MM-DDTHH:mm:ssZ")]
-    DateTimeOffset,
-    /// `2025-01-31T10:00:00`
-    #[json(rename = "YYYY-MM-DDTHH:mm:ss")]
-    DateTime,
-    /// `2025-01-31`
-    #[json(rename = "YYYY-MM-DD")]
-    Date,
-    /// `31-JAN-2025`
-    #[json(rename = "DD-MMM-YYYY")]
-    DayMonthName,
-    /// `01/31/2025`
-    #[json(rename = "MM/DD/YYYY")]
-    MonthDaySlash,
-    /// `31/01/2025`
-    #[json(rename = "DD/MM/YYYY")]
-    DayMonthSlash,
-    /// `01-31-2025`
-    #[json(rename = "MM-DD-YYYY")]
-    MonthDayDash,
-    /// `31-01-2025`
-    #[json(rename = "DD-MM-YYYY")]
-    DayMonthDash,
-}
 
 /// How the fields of `field-accuracy` are combined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]

@@ -19,11 +19,12 @@ use crate::json::{FromJson, ToJson};
 use crate::{Examples, Location, Object, is_default};
 use config::grader_config;
 
+pub use crate::calendar_date::DateFormat;
 pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, PreparedCommand, ResultSource};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
 pub use config::{AskedJudge, GUARDS, GraderKind};
-pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
+pub use field_accuracy::{Field, FieldAccuracy, FieldAggregation, FieldMatch, date, decimal_text, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
 pub(crate) use judge::CRITERIA;
 pub use judge::{

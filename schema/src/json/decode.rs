@@ -38,9 +38,12 @@ impl Serialize for Object {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValueVisitor)
+        deserializer.deserialize_newtype_struct(VALUE, ValueVisitor)
     }
 }
+
+/// The name by which a value asks for all digits of a number.
+pub(super) const VALUE: &str = "$evalsuite::Value";
 
 struct ValueVisitor;
 
@@ -69,6 +72,19 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         Value::deserialize(deserializer)
+    }
+
+    /// Of a deserializer that does not know the name.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        Ok(number::number_of_digits(&value.to_string(), true).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        Ok(number::number_of_digits(&value.to_string(), true).map_or(Value::Null, Value::Number))
     }
 
     visit! {
@@ -142,7 +158,7 @@ impl<'de> Deserializer<'de> for Value {
         match self {
             Self::Null => visitor.visit_unit(),
             Self::Bool(value) => visitor.visit_bool(value),
-            Self::Number(number) => number.deserialize_any(visitor),
+            Self::Number(number) => number.visit(visitor),
             Self::String(text) => visitor.visit_string(text),
             Self::Array(items) => {
                 let mut items = SeqDeserializer::new(items.into_iter());
@@ -163,10 +179,14 @@ impl<'de> Deserializer<'de> for Value {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> serde_json::Result<V::Value> {
-        visitor.visit_newtype_struct(self)
+        match (name, self) {
+            (VALUE, Self::Number(number)) => number.visit_exactly(visitor),
+            (VALUE, value) => value.deserialize_any(visitor),
+            (_, value) => visitor.visit_newtype_struct(value),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -22,8 +22,6 @@ mod value;
 #[doc(hidden)]
 pub mod writer;
 
-pub use serde_json::Number;
-
 /// A JSON value, like `serde_json::json!`: `json!({"b": 1, "a": [null, name]})`. The keys stay in this order.
 pub use crate::__json as json;
 
@@ -31,6 +29,7 @@ pub use crate::__json as json;
 pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
 #[doc(hidden)]
 pub use evalsuite_derive::{FromJson, ToJson};
+pub use number::Number;
 #[doc(hidden)]
 pub use number::number_of_digits;
 pub use object::{Object, key_of_step, step_of_key};

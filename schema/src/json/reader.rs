@@ -10,7 +10,8 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Result};
 
-use super::number::{Parsed, parsed};
+use super::decode::VALUE;
+use super::number::{Number, number_of_digits};
 
 /// As in `serde_json`: a deeper document could overflow the stack.
 const MAX_DEPTH: u32 = 128;
@@ -126,7 +127,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    fn number(&mut self) -> Result<Parsed> {
+    fn number(&mut self) -> Result<Number> {
         let start = self.at;
         self.at += usize::from(self.byte(self.at) == b'-');
         let first = self.at;
@@ -146,7 +147,7 @@ impl<'de> Reader<'de> {
             self.at += usize::from(matches!(self.byte(self.at), b'-' | b'+'));
             self.digits()?;
         }
-        parsed(&self.text[start..self.at], is_integer).ok_or_else(|| self.invalid())
+        number_of_digits(&self.text[start..self.at], is_integer).ok_or_else(|| self.invalid())
     }
 
     /// Moves past one digit or more.
@@ -289,11 +290,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             b'n' => self.word("null").and_then(|()| visitor.visit_unit()),
             b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
             b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
-            b'-' | b'0'..=b'9' => match self.number()? {
-                Parsed::Unsigned(number) => visitor.visit_u64(number),
-                Parsed::Signed(number) => visitor.visit_i64(number),
-                Parsed::Float(number) => visitor.visit_f64(number),
-            },
+            b'-' | b'0'..=b'9' => self.number()?.visit(visitor),
             _ => Err(self.invalid()),
         };
         value.map_err(|error| self.located(error))
@@ -308,8 +305,17 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        match name {
+            VALUE => match self.next_token() {
+                b'-' | b'0'..=b'9' => {
+                    let value = self.number()?.visit_exactly(visitor);
+                    value.map_err(|error| self.located(error))
+                }
+                _ => self.deserialize_any(visitor),
+            },
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -403,9 +409,7 @@ macro_rules! numbers_in_quotes {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
             let mut reader = Reader::new(&self.0);
             match reader.number() {
-                Ok(Parsed::Unsigned(number)) if reader.at == self.0.len() => visitor.visit_u64(number),
-                Ok(Parsed::Signed(number)) if reader.at == self.0.len() => visitor.visit_i64(number),
-                Ok(Parsed::Float(number)) if reader.at == self.0.len() => visitor.visit_f64(number),
+                Ok(number) if reader.at == self.0.len() => number.visit(visitor),
                 _ => self.deserialize_any(visitor),
             }
         }

@@ -254,3 +254,36 @@ fn a_key_that_an_object_has_twice_is_an_error_where_it_decides() {
     let json = r#"{"a":{"a":[1,-1,1.5,true,null,"a",{"a":1}]},"b":{"a":2}}"#;
     assert_eq!(read(json).unwrap().to_string(), json);
 }
+
+/// Two integers beyond 64 bits were read as one float.
+#[test]
+fn integers_of_any_size_keep_their_digits() {
+    let large = format!("-{}", "9".repeat(300));
+    for digits in ["18446744073709551616", "-9223372036854775809", "340282366920938463463374607431768211456", &large] {
+        let text = format!("{{\"a\":[{digits}]}}");
+        let value: Value = from_str(&text).unwrap();
+        assert_eq!(value.to_string(), text);
+        assert_eq!(to_value(&value).unwrap(), value, "through the writer");
+        assert_eq!(super::from_value::<Value>(value.clone()).unwrap(), value);
+        assert_eq!(Value::deserialize(value.clone()).unwrap(), value, "as a deserializer");
+        let float: f64 = digits.parse().unwrap();
+        assert_eq!(
+            from_str::<Vec<f64>>(&format!("[{digits}]")).unwrap(),
+            [float],
+            "another type has the nearest float"
+        );
+        let other = serde_json::Value::from(value.clone());
+        assert_eq!(other["a"][0].as_f64(), Some(float));
+        assert_eq!(value["a"][0].as_number().map(|number| number.is_large()), Some(true));
+        let hash = |value: &Value| {
+            std::hash::BuildHasher::hash_one(
+                &std::hash::BuildHasherDefault::<std::collections::hash_map::DefaultHasher>::default(),
+                value,
+            )
+        };
+        assert_eq!(hash(&value), hash(&value.clone()));
+    }
+    assert!(from_str::<Value>(&"9".repeat(400)).is_err(), "no float is near");
+    assert_eq!(serde_json::from_str::<Value>("[1, 2.5]").unwrap(), json!([1, 2.5]), "another deserializer");
+    assert_eq!(Value::from(serde_json::json!(u64::MAX)), json!(u64::MAX));
+}

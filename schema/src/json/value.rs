@@ -29,7 +29,7 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer of 64 bits, or a finite float.
+    /// An integer of any size, or a finite float.
     Number(Number),
     /// A text.
     String(String),
@@ -309,7 +309,7 @@ impl From<serde_json::Value> for Value {
         match value {
             Json::Null => Self::Null,
             Json::Bool(value) => Self::Bool(value),
-            Json::Number(number) => Self::Number(number),
+            Json::Number(number) => Self::Number(number.into()),
             Json::String(text) => Self::String(text),
             Json::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
             Json::Object(object) => Self::Object(object.into()),
@@ -322,7 +322,7 @@ impl From<Value> for serde_json::Value {
         match value {
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(value),
-            Value::Number(number) => Self::Number(number),
+            Value::Number(number) => Self::Number(number.into()),
             Value::String(text) => Self::String(text),
             Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
             Value::Object(object) => Self::Object(object.into()),

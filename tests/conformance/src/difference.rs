@@ -1,6 +1,7 @@
 //! Differences between two JSON documents.
 
 use evalsuite_schema::Value;
+use evalsuite_schema::json::Number;
 
 /// A path at which two documents differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +52,7 @@ fn compare(path: String, expected: Option<&Value>, ours: Option<&Value>, found: 
 }
 
 /// Whether the number is an integer beyond the range in which doubles are exact.
-fn is_big(number: &serde_json::Number) -> bool {
+fn is_big(number: &Number) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     !number.is_f64() && number.as_f64().is_some_and(|value| value.abs() >= EXACT)
 }

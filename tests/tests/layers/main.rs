@@ -72,6 +72,7 @@ const SCHEMA: &[&str] = &[
     "chat",
     "examples",
     "workspace",
+    "calendar_date",
     "grader",
     "execution",
     "layout",
@@ -248,6 +249,7 @@ const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents",
 
 /// A run: what it is told, which cases it selects, what surrounds their trials, the trials, and the record of a case.
 const RUN: &[&str] = &[
+    "test_filter",
     "settings",
     "case_report",
     "selection",

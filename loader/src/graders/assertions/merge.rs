@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use evalsuite_schema::diagnostics::suggest;
-use evalsuite_schema::grader::{FieldAccuracy, Grader, GraderConfig, expected_document};
+use evalsuite_schema::grader::{Field, FieldAccuracy, Grader, GraderConfig, expected_document};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Message, Value};
 
@@ -169,6 +169,17 @@ impl Reference {
         };
         if !is_own {
             leave_out(&mut parsed.grader, document);
+        }
+        for (field, value) in compared_fields(&parsed.grader, document) {
+            let Some(what) = field.unmet(value) else { continue };
+            let message = format!("`{}` of `{key}` is not {what}: {}", field.path, value);
+            let of_field = parsed.notes.fields.iter().find(|(path, _)| *path == field.path);
+            let span = of_field.map_or(parsed.span, |(_, span)| *span);
+            let problem = Diagnostic::new(Code::FieldNotInExpected, message);
+            let problem = if is_own { problem.at(span) } else { problem.at(facts.span).related(span, "the grader") };
+            d.push(problem.help("correct it, or compare the field in another way"));
+        }
+        if !is_own {
             return;
         }
         let mut known = Vec::new();
@@ -204,6 +215,22 @@ fn missing(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut D
         Diagnostic::new(Code::FieldNotInExpected, message).at(facts.span).related(parsed.span, "the grader")
     };
     d.push(diagnostic.help(help));
+}
+
+/// The fields that a grader and its members compare, with their values in a reference. Those with variables are known when a trial runs.
+fn compared_fields<'g>(grader: &'g Grader, document: &'g Value) -> Vec<(&'g Field, &'g Value)> {
+    let has_variable = |value: &Value| value.as_str().is_some_and(|text| Syntax::Variable.is_in(text));
+    let with_value = |field: &'g Field| Some((field, FieldAccuracy::find(document, &field.path)?));
+    grader
+        .with_members()
+        .filter_map(|grader| match &grader.config {
+            GraderConfig::FieldAccuracy(config) => Some(&config.fields),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(with_value)
+        .filter(|(_, value)| !has_variable(value))
+        .collect()
 }
 
 fn leave_out(grader: &mut Grader, document: &Value) {

@@ -54,7 +54,7 @@ fn names_are_made_of_type_and_value() {
 fn bad_values_are_errors() {
     check(&[
         ("{type: contains}", &["1:3 E052 missing key `value` in `contains`"]),
-        ("{type: contains, value: null}", &["1:20 E052 missing key `value` in `contains`"]),
+        ("{type: contains, value: null}", &["1:20 E052 `value` in `contains` is null"]),
         ("{type: contains, value: ''}", &["1:27 E022 `value` is empty"]),
         ("{type: contains, value: 5}", &["1:27 E020 `value` must be text, found a number"]),
         ("{type: contains-all, value: a}", &["1:31 E020 `value` must be a list, found text"]),

@@ -4,28 +4,35 @@
 //! The decimal numbers are hand-written: a difference, a product and a comparison of numbers with up to 38 digits, for which every user would compile
 //! `rust_decimal` or `bigdecimal`. Compared with Python's `decimal` in the tests of grading.
 
-pub(crate) mod calendar_date;
-
 use std::cmp::Ordering;
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
+use evalsuite_schema::calendar_date::Date;
 use evalsuite_schema::decimal::shown_against;
-use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
+use evalsuite_schema::grader::{
+    DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, date, decimal_text, expected_document,
+};
 
 use crate::grade::assertion_text::{fixed, shorten, show};
-use crate::grade::field_accuracy::calendar_date::Date;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_graders::equal;
 use crate::grade::scoring::weighted_mean;
 use crate::model::evidence::Evidence;
 use crate::model::messages::outer_object;
 use crate::model::score::Score;
-use crate::platform::excerpt::trim;
 
-pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<GraderResult, &'static str> {
+pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<GraderResult, String> {
     let expected = expected_document(&evidence.facts().reference())
         .ok_or("the reference of the case has no object to compare with")?;
+    for field in &config.fields {
+        if let Some(value) = FieldAccuracy::find(&expected, &field.path)
+            && let Some(what) = field.unmet(value)
+        {
+            let (path, value) = (&field.path, shorten(&value.to_string()));
+            return Err(format!("`{path}` of the reference is not {what}: {value}"));
+        }
+    }
     let candidate = match document(evidence.answer()) {
         Ok(candidate) => candidate,
         Err(error) => {
@@ -150,21 +157,13 @@ struct FieldNumber {
 
 /// A number, or a text that is a decimal number.
 fn number(value: &Value) -> Option<FieldNumber> {
-    let written = match value {
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => trim(text).to_owned(),
-        _ => return None,
-    };
-    // The parser of floats also accepts names such as `inf`.
-    let is_decimal = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    let value: f64 = written.parse().ok().filter(|_| is_decimal)?;
-    value.is_finite().then(|| FieldNumber { value, decimal: Decimal::parse(&written) })
+    let written = decimal_text(value)?;
+    Some(FieldNumber { value: written.parse().ok()?, decimal: Decimal::parse(&written) })
 }
 
 fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
-    let parse = |value: &Value| value.as_str().and_then(|text| calendar_date::parse(text, formats));
-    let Some(actual) = parse(actual) else { return (false, "unparseable candidate date".to_owned()) };
-    let Some(expected) = parse(expected) else { return (false, "unparseable expected date".to_owned()) };
+    let Some(actual) = date(actual, formats) else { return (false, "unparseable candidate date".to_owned()) };
+    let Some(expected) = date(expected, formats) else { return (false, "unparseable expected date".to_owned()) };
     if actual == expected {
         return (true, String::new());
     }
@@ -272,6 +271,33 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_that_cannot_be_compared_is_not_a_fault_of_the_answer() {
+        let error = |matching: Value, expected: Value, answer: &str| {
+            let config = json!({"fields": [field("v", matching)]});
+            let config: FieldAccuracy = evalsuite_schema::json::from_value(config).unwrap();
+            let evidence = Evidence::new(Facts {
+                answer: answer.into(),
+                expected_output: vec![Message::new(Role::Assistant, Content::Data(json!({"v": expected})))],
+                ..Facts::default()
+            });
+            grade(&config, &evidence).err().map(|error| error.to_string())
+        };
+        let date = || json!({"date": {"formats": []}});
+        let number = || json!({"numeric_tolerance": {"tolerance": 1.0, "relative": false}});
+        let message = |what| Some(format!("`v` of the reference is not {what}: \"soon\""));
+        for answer in [r#"{"v": "2025-01-31"}"#, r#"{"v": "soon"}"#, "{}", "none"] {
+            assert_eq!(error(date(), json!("soon"), answer), message("a date"), "{answer}");
+            assert_eq!(error(number(), json!("soon"), answer), message("a number"), "{answer}");
+        }
+        assert_eq!(
+            error(date(), json!("2025-02-29"), "{}").unwrap(),
+            "`v` of the reference is not a date: \"2025-02-29\""
+        );
+        assert_eq!(error(date(), json!("2025-01-31"), r#"{"v": "soon"}"#), None);
+        assert_eq!(error(number(), json!("1"), r#"{"v": "soon"}"#), None);
+    }
+
+    #[test]
     fn numbers_may_differ_a_little() {
         let hit = |tolerance: f64, relative: bool, expected: Value, actual: &str| {
             let matching = json!({"numeric_tolerance": {"tolerance": tolerance, "relative": relative}});
@@ -288,7 +314,7 @@ mod tests {
         assert!(hit(0.1, true, json!(0.3), "0.33") && !hit(0.1, true, json!(0.3), "0.3301"));
         assert!(!hit(0.0, false, json!(9_007_199_254_740_993_u64), "9007199254740992"));
         assert!(hit(0.1, false, json!(1_000_000.1), "1000000.2") && hit(1e300, false, json!(1e300), "1"));
-        assert!(!hit(9.0, false, json!("$10"), "10") && !hit(9.0, false, json!(1), "\"Infinity\""));
+        assert!(!hit(9.0, false, json!(10), "\"$10\"") && !hit(9.0, false, json!(1), "\"Infinity\""));
     }
 
     #[test]

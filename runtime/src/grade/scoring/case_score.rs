@@ -1,23 +1,15 @@
 //! The outcome and score of a case from its trials.
 
 use evalsuite_records::record::{Rule, Status};
-use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::{Strategy, SuiteKind};
 
-use crate::grade::scoring::CountedScore;
-use crate::record::trial_statistics::{Summary, guaranteed_interval};
+use crate::record::trial_statistics::{Summary, guaranteed_interval, mean_reaches};
 
 /// What counts of a trial when its case is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TrialPoint {
     pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
-}
-
-impl TrialPoint {
-    fn counted(&self) -> Option<CountedScore> {
-        Some(CountedScore { weight: 1.0, score: self.score?, passed: self.outcome == Status::Passed })
-    }
 }
 
 /// What the trials of a case are measured by.
@@ -58,9 +50,9 @@ fn count(trials: &[TrialPoint], outcome: Status) -> usize {
     trials.iter().filter(|trial| trial.outcome == outcome).count()
 }
 
-/// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped. A trial that ended in
-/// an error is missing evidence: with more of them than are tolerated, the case is not passed, regardless of the
-/// others.
+/// Outcome and score of a case. One whose trials were all skipped is skipped. A trial that ended in an error is missing evidence: with more
+/// of them than are tolerated, the case is not passed, regardless of the others. So is a trial that was skipped, and those after it, which
+/// did not run: unless the others settle the case, it ends in an error.
 pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Status, Option<f64>) {
     let CaseStandard { rule, threshold, tolerated_errors } = standard;
     let [passed, failed, errors] =
@@ -68,6 +60,7 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
     if passed + failed + errors == 0 {
         return (Status::Skipped, None);
     }
+    let is_cut_short = passed + failed + errors < trials.len();
     let completed = || trials.iter().filter(|trial| is_completed(trial.outcome));
     let scores: Vec<f64> = completed().filter_map(|trial| trial.score).collect();
     let summary = Summary::of(&scores);
@@ -81,15 +74,12 @@ pub(crate) fn decide_case(standard: CaseStandard, trials: &[TrialPoint]) -> (Sta
         Rule::Every if failed > 0 => Status::Failed,
         _ if errors > tolerated_errors as usize || passed + failed == 0 => Status::Error,
         Rule::Any if passed > 0 => Status::Passed,
+        _ if is_cut_short => Status::Error,
         Rule::Any => Status::Failed,
         Rule::Every => Status::Passed,
         Rule::Mean | Rule::ConfidenceInterval => {
-            let counted: Vec<f64> = completed().filter_map(|trial| Some(trial.counted()?.counted(threshold))).collect();
-            let measured = match rule {
-                Rule::Mean => Summary::of(&counted).map(|summary| summary.mean),
-                _ => lower_end(&counted),
-            };
-            if measured.is_some_and(|measured| at_least(measured, threshold)) { Status::Passed } else { Status::Failed }
+            let counted = completed().filter_map(|trial| Some((trial.score?, trial.outcome == Status::Passed)));
+            if mean_reaches(rule, counted, threshold) { Status::Passed } else { Status::Failed }
         }
     };
     (outcome, score)
@@ -212,6 +202,19 @@ mod tests {
     #[test]
     fn nothing_but_skips_is_a_skip() {
         assert_eq!(decide_case(by(Rule::Every), &[SKIPPED]), (Status::Skipped, None));
-        assert_eq!(decide_case(by(Rule::Every), &[passed(1.0), SKIPPED]).0, Status::Passed);
+    }
+
+    #[test]
+    fn a_skip_after_other_trials_leaves_the_case_undecided_unless_they_decide_it() {
+        for rule in [Rule::Every, Rule::Mean, Rule::ConfidenceInterval] {
+            let tolerant = CaseStandard { tolerated_errors: 1, ..by(rule) };
+            let trials = [vec![passed(1.0); 20], vec![SKIPPED]].concat();
+            assert_eq!(decide_case(by(rule), &trials), (Status::Error, decide_case(by(rule), &trials[..20]).1));
+            assert_eq!(decide_case(tolerant, &trials).0, Status::Error, "a skip is not an error that is tolerated");
+        }
+        assert_eq!(decide_case(by(Rule::Every), &[failed(0.1), SKIPPED]).0, Status::Failed);
+        assert_eq!(decide_case(by(Rule::Mean), &[failed(0.1), SKIPPED]).0, Status::Error);
+        assert_eq!(decide_case(by(Rule::Any), &[failed(0.1), SKIPPED]).0, Status::Error, "the next one might pass");
+        assert_eq!(decide_case(by(Rule::Any), &[passed(1.0), SKIPPED]).0, Status::Passed);
     }
 }

@@ -7,6 +7,7 @@ use evalsuite_schema::decimal::{at_least, shown_against};
 
 use crate::grade::scoring::CountedScore;
 use crate::grade::scoring::trial_score::TrialScore;
+use crate::record::trial_statistics::counted_score;
 
 /// Scores a conversation from the turns that are graded and the graders of the whole. A turn that is not decided is left out.
 pub(crate) fn score_conversation(
@@ -54,7 +55,7 @@ pub(crate) fn score_conversation(
     if let Some(guard) = all().find(|score| because(score, ReasonCode::RequiredGraderFailed)) {
         return ended(Status::Failed, Some(score), guard.reason.clone());
     }
-    if at_least(aggregate(CountedScore::counted), threshold) {
+    if at_least(aggregate(|it, threshold| counted_score(it.score, it.passed, threshold)), threshold) {
         return ended(Status::Passed, Some(score), None);
     }
     let message = match at_least(score, threshold) {

@@ -14,23 +14,12 @@ pub(crate) use self::case_score::{
 pub(crate) use self::conversation_score::score_conversation;
 pub(crate) use self::trial_score::{TrialScore, decided, is_broken_guard, score_trial, with_verdict};
 
-/// How far below the threshold a score counts that reaches the threshold although its verdict is `fail`: less than scores differ by, and
-/// more than the rounding noise that comparisons forgive.
-const JUST_BELOW: f64 = 1e-9;
-
 /// A score with its verdict, and its weight in a mean.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedScore {
     pub(crate) weight: f64,
     pub(crate) score: f64,
     pub(crate) passed: bool,
-}
-
-impl CountedScore {
-    /// The score as it counts towards passing: at least the threshold if its verdict is `pass`, less than the threshold if it is `fail`.
-    pub(crate) fn counted(self, threshold: f64) -> f64 {
-        if self.passed { self.score.max(threshold) } else { self.score.min(threshold - JUST_BELOW) }
-    }
 }
 
 /// Whether the weighted mean of scores, as they count towards passing, reaches the threshold. If all of them passed, it does; if none of

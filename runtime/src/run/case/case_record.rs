@@ -10,7 +10,7 @@ use evalsuite_records::record::{
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::sorting::set;
 
-use crate::grade::scoring::{decide_case, deciding};
+use crate::grade::scoring::{decide_case, deciding, is_completed};
 use crate::model::suite_location::program;
 use crate::platform::files::{read_json, sorted_directories, write_json};
 use crate::platform::redaction::Redactor;
@@ -52,12 +52,12 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
         Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
         Rule::Any | Rule::Every => "",
     };
-    let first = || trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone());
+    let with = |outcome: Status| trials.iter().find(|trial| trial.outcome == outcome);
     if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
         let (score, threshold) = (score?, plan.standard.threshold);
         if at_least(score, threshold) {
             let failed = trials.iter().filter(|trial| trial.outcome == Status::Failed).count();
-            let mut reason = first()?;
+            let mut reason = with(outcome)?.reason.clone()?;
             let why = &reason.message;
             reason.message = format!(
                 "{failed} of {} trials failed, so that they count as less than {threshold}: {why}",
@@ -72,7 +72,25 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Optio
         }
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
-    first()
+    match (outcome, with(Status::Skipped)) {
+        (Status::Error, Some(skipped)) if has_tolerated_errors(plan, trials) => missing_trials(skipped),
+        _ => with(outcome)?.reason.clone(),
+    }
+}
+
+/// Whether the errors of trials alone do not make the case an error.
+fn has_tolerated_errors(plan: &Plan<'_>, trials: &[TrialRecord]) -> bool {
+    let errors = trials.iter().filter(|trial| trial.outcome == Status::Error).count();
+    errors <= plan.standard.tolerated_errors as usize && trials.iter().any(|trial| is_completed(trial.outcome))
+}
+
+/// The reason of a case whose trials end with one that was skipped, before they decide it.
+fn missing_trials(skipped: &TrialRecord) -> Option<Reason> {
+    let mut reason = skipped.reason.clone()?;
+    let (number, planned) = (skipped.trial + 1, skipped.trials_planned);
+    let why = "was skipped, and the trials before it do not decide the case";
+    reason.message = format!("trial {number} of {planned} {why}: {}", reason.message);
+    Some(reason)
 }
 
 /// How many trials a lower end of the interval needs to reach a threshold, if so few cannot.

@@ -93,6 +93,11 @@ fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
         let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
         return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
     }
+    if let Some(Err(reason)) = &plan.regraded
+        && reason.code == ReasonCode::Filtered
+    {
+        return Some(reason.clone());
+    }
     let is_recorded = || plan.recording(0).is_ok_and(|path| path.is_file());
     let (registry, mode) = (plan.evals.registry(), plan.settings.mode);
     selection::unmet(&plan.case, plan.suite, registry, &plan.judges(), mode, is_recorded)

@@ -299,10 +299,11 @@ impl<'a> Plan<'a> {
         let case_directory = run
             .claim_case(&suite.key(), &case_key, &owner, settings.runner.stress.as_deref())
             .map_err(|error| CaseError::unwritable(&format!("case `{}`", entry.id), run.path(), error))?;
+        let test = suite.test_path(entry);
         let regraded = settings
             .regrade
             .as_deref()
-            .map(|run_id| regrade::find_trials(run, run_id, suite, &case_key, &suite.test_path(entry)));
+            .map(|run_id| regrade::find_trials(run, run_id, suite, &case_key, &test, settings.names_test(&test)));
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
             _ => settings.trials.unwrap_or(case.trials.count),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_records::record::{Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_records::record::{Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::json::FromJson;
 
 use crate::model::suite::EvalSuite;
@@ -39,12 +39,15 @@ pub(crate) struct CaseTrials {
 struct RecordFacts {
     test_name: String,
     mode: Option<String>,
-    surplus: Vec<UncountedTrial>,
-    confirming: Vec<UncountedTrial>,
+    /// Of a case.
+    outcome: Option<Status>,
+    trials: Vec<TrialOfCase>,
+    surplus: Vec<TrialOfCase>,
+    confirming: Vec<TrialOfCase>,
 }
 
 #[derive(Debug, Clone, FromJson)]
-struct UncountedTrial {
+struct TrialOfCase {
     index: u32,
 }
 
@@ -68,23 +71,27 @@ impl EarlierTrials {
     }
 }
 
-/// The trials of a case in the wanted run; for `latest` those of the newest run that has any.
+/// The trials of a case in the wanted run; for `latest` those of the newest run that has any. A case that these runs did not run, although they
+/// ran others, is left out: the code of the reason is then [`ReasonCode::Filtered`]. `is_named`: whether the user asked for this test.
 pub(crate) fn find_trials(
     run: &RunDirectory,
     wanted: &str,
     suite: &EvalSuite,
     case_key: &str,
     test: &str,
+    is_named: bool,
 ) -> Result<EarlierTrials, Reason> {
-    let missing = |message: String| Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message);
     let Some(runs) = run.path().parent() else {
-        return Err(missing("there are no earlier runs".to_owned()));
+        return Err(missing("there are no earlier runs"));
     };
     // Older versions named directories after the suite alone.
     let directories = [suite.key(), file_key(suite.name)];
-    let of = |run: &Path| {
-        let cases = |suite: &String| run.join(SUITES).join(suite).join(CASES);
-        directories.iter().find_map(|suite| newest_of_case(&cases(suite), case_key, test))
+    let cases = |run: &Path| directories.each_ref().map(|suite| run.join(SUITES).join(suite).join(CASES));
+    let of = |run: &Path| cases(run).iter().find_map(|cases| newest_of_case(cases, case_key, test));
+    let none = |message: String, runs: &[PathBuf]| {
+        let has_begun = |run: &PathBuf| cases(run).iter().any(|cases| has_begun(cases, case_key));
+        let is_left_out = !is_named && !runs.iter().any(has_begun) && runs.iter().any(|run| has_trials(run));
+        if is_left_out { Reason::new(Stage::Select, ReasonCode::Filtered, message) } else { missing(message) }
     };
     if wanted != LATEST {
         let directory = runs.join(wanted);
@@ -92,23 +99,47 @@ pub(crate) fn find_trials(
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
             return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
         }
-        let none = "has no trial of this case; run the test without EVALSUITE_REGRADE to make one";
-        let case = of(&directory).ok_or_else(|| missing(format!("run `{wanted}` {none}")))?;
+        let message = || format!("run `{wanted}` {NONE}");
+        let case = of(&directory).ok_or_else(|| none(message(), std::slice::from_ref(&directory)))?;
         return Ok(EarlierTrials::of(wanted.to_owned(), case));
     }
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
-    let ended = others.filter_map(|entry| {
-        let case = of(&entry.path()).filter(CaseTrials::has_results)?;
-        Some(((case.first_ended()?, entry.file_name().to_string_lossy().into_owned()), case))
+    let others: Vec<PathBuf> = others.map(|entry| entry.path()).collect();
+    let ended = others.iter().filter_map(|other| {
+        let case = of(other).filter(CaseTrials::has_results)?;
+        Some(((case.first_ended()?, other.file_name()?.to_string_lossy().into_owned()), case))
     });
     match ended.max_by(|(one, _), (other, _)| one.cmp(other)) {
         Some(((_, id), case)) => Ok(EarlierTrials::of(id, case)),
-        None => Err(missing(format!(
-            "no run in {} has a trial of this case; run the test without EVALSUITE_REGRADE to make one",
-            runs.display()
-        ))),
+        None => Err(none(format!("no run in {} {NONE}", runs.display()), &others)),
     }
+}
+
+const NONE: &str = "has no trial of this case; run the test without EVALSUITE_REGRADE to make one";
+
+fn missing(message: impl Into<String>) -> Reason {
+    Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message)
+}
+
+/// Whether a case was to run: its process may have died before it wrote anything. One that was skipped was not.
+fn has_begun(cases: &Path, case_key: &str) -> bool {
+    let is_of_case =
+        |name: &str| name.strip_prefix(case_key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let entries = fs::read_dir(cases).into_iter().flatten().flatten();
+    let of_case = entries.filter(|entry| is_of_case(&entry.file_name().to_string_lossy())).map(|entry| entry.path());
+    let is_skipped = |case: &Path| {
+        let record = facts(&case.join(CASE_RECORD));
+        record.is_some_and(|record| record.outcome == Some(Status::Skipped) && record.trials.is_empty())
+    };
+    of_case.into_iter().any(|case| !is_skipped(&case))
+}
+
+/// Whether any case of a run has trials.
+fn has_trials(run: &Path) -> bool {
+    let below = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut cases = below(&run.join(SUITES)).flat_map(|suite| below(&suite.join(CASES)));
+    cases.any(|case| CaseTrials::read(case).is_ok_and(|case| case.is_some()))
 }
 
 /// The case in a run. The last runner attempt is preferred, and this test to other tests of the same case.

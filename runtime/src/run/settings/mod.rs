@@ -26,6 +26,7 @@ use crate::platform::errors::SettingError;
 use crate::platform::process::Echo;
 use crate::record::model_calls::{MODEL_CALLS, ModelCallServer};
 use crate::record::run_directory::{RunDirectory, new_run_id, run_id};
+use crate::run::test_filter::TestFilter;
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -184,6 +185,11 @@ impl Settings {
     /// Whether nextest runs the tests, each in a process of its own.
     pub(crate) fn is_nextest(&self) -> bool {
         self.runner.run_id.is_some()
+    }
+
+    /// Whether the user asked for a test by its name. Nextest names every test to its process.
+    pub(crate) fn names_test(&self, test: &str) -> bool {
+        !self.is_nextest() && TestFilter::of_process().names(test)
     }
 
     /// The environment of this process, read once.

@@ -15,13 +15,13 @@ use crate::compared::{Expected, compare, for_each, graded, grader};
 use crate::decimal::{Decimal, Exact, mark, whole};
 use crate::trajectories::canonical;
 
-/// A field, what the reference and the answer have there, and whether they agree.
+/// A field, what the reference and the answer have there, and whether they agree; `None` if no answer can be compared with the reference.
 #[derive(Debug, Clone)]
 struct Field {
     matching: Value,
     expected: Option<Value>,
     actual: Option<Value>,
-    agrees: bool,
+    agrees: Option<bool>,
     required: bool,
     weight: Decimal,
 }
@@ -68,7 +68,7 @@ fn as_value((text, is_text): &(String, bool)) -> Value {
     if *is_text { Value::from(text.as_str()) } else { evalsuite_schema::json::from_str(text).expect("a number") }
 }
 
-fn numeric() -> impl Strategy<Value = (Value, Value, Value, bool)> {
+fn numeric() -> impl Strategy<Value = (Value, Value, Value, Option<bool>)> {
     let tolerance = prop_oneof![
         (0..20_i64, 0..4_u32).prop_map(|(units, places)| Decimal { units, places }),
         Just(Decimal { units: 1, places: 2 }),
@@ -85,14 +85,12 @@ fn numeric() -> impl Strategy<Value = (Value, Value, Value, bool)> {
                 (Decimal { units: units + step * (2 * (steps % 2) - 1), places }.text(), other.1)
             });
             let actual = near.unwrap_or(other);
-            let agrees = match (exact(&actual.0), exact(&expected.0)) {
-                (Some(actual), Some(expected)) => {
-                    let difference = magnitude(actual - expected.clone());
-                    let scale = if relative && expected != whole(0) { magnitude(expected) } else { whole(1) };
-                    difference <= tolerance.exact() * scale
-                }
-                _ => false,
-            };
+            let agrees = exact(&expected.0).map(|expected| {
+                let Some(actual) = exact(&actual.0) else { return false };
+                let difference = magnitude(actual - expected.clone());
+                let scale = if relative && expected != whole(0) { magnitude(expected) } else { whole(1) };
+                difference <= tolerance.exact() * scale
+            });
             let matching = json!({"numeric_tolerance": {"tolerance": tolerance.float(), "relative": relative}});
             (matching, as_value(&expected), as_value(&actual), agrees)
         },
@@ -174,7 +172,7 @@ fn day_of((year, month, day, hour, minute): Numbers, form: Form, day_first: bool
     }
 }
 
-fn date() -> impl Strategy<Value = (Value, Value, Value, bool)> {
+fn date() -> impl Strategy<Value = (Value, Value, Value, Option<bool>)> {
     let numbers = || (1999..2005_i16, 1..=13_i8, 1..=32_i8, 0..24_i8, 0..60_i8);
     let form = || {
         prop_oneof![
@@ -212,7 +210,6 @@ fn date() -> impl Strategy<Value = (Value, Value, Value, bool)> {
             let matching = json!({"date": {"formats": formats}});
             let left_day = day_of(left, left_form, left_first, &formats);
             let right_day = day_of(right, right_form, right_first, &formats);
-            let agrees = left_day.is_some() && left_day == right_day;
             let mut actual = written(right, right_form, right_first, short);
             if lower && matches!(right_form, Form::NameDash | Form::NameFirst | Form::NameSpaces) {
                 actual = actual.to_lowercase();
@@ -221,7 +218,8 @@ fn date() -> impl Strategy<Value = (Value, Value, Value, bool)> {
             let has_name = |(_, month, ..): Numbers, form: Form| {
                 month <= 12 || !matches!(form, Form::NameDash | Form::NameFirst | Form::NameSpaces)
             };
-            let agrees = agrees && has_name(left, left_form) && has_name(right, right_form);
+            let is_date = left_day.is_some() && has_name(left, left_form);
+            let agrees = is_date.then(|| left_day == right_day && has_name(right, right_form));
             (matching, Value::from(written(left, left_form, left_first, !short)), Value::from(actual), agrees)
         },
     )
@@ -249,7 +247,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 fn field() -> impl Strategy<Value = Field> {
     let exact = (any_json(), any_json()).prop_map(|(expected, actual)| {
-        let agrees = canonical(&expected) == canonical(&actual);
+        let agrees = Some(canonical(&expected) == canonical(&actual));
         (json!("exact"), expected, actual, agrees)
     });
     let compared = prop_oneof![exact, numeric(), numeric(), date(), date()];
@@ -273,10 +271,13 @@ fn document(values: impl Iterator<Item = Option<Value>>) -> Value {
 }
 
 fn expected(fields: &[Field], all_or_nothing: bool, mark: &Exact) -> Expected {
+    if fields.iter().any(|field| field.expected.is_some() && field.agrees.is_none()) {
+        return Expected::Error;
+    }
     let compared: Vec<(bool, Exact)> = fields
         .iter()
         .filter(|field| field.expected.is_some() && (field.actual.is_some() || field.required))
-        .map(|field| (field.actual.is_some() && field.agrees, field.weight.exact()))
+        .map(|field| (field.actual.is_some() && field.agrees == Some(true), field.weight.exact()))
         .collect();
     if compared.is_empty() {
         return Expected::Undecided;
