@@ -42,8 +42,22 @@ pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
     let members = members.filter(|members| members.iter().all(|member| !member.is_broken));
     let members = members.map(|members| members.into_iter().map(|member| member.grader).collect::<Vec<Grader>>());
+    if let (Some(members), Some(aggregator)) = (&members, &aggregator)
+        && has_no_weight(aggregator, members)
+    {
+        d.report(Code::ZeroTotalWeight, node.span, "every member has weight 0", "give one a weight");
+    }
     parts.make("assertions", members);
     parts.make("aggregator", aggregator);
+}
+
+/// Whether no member counts for the mean.
+fn has_no_weight(aggregator: &Aggregator, members: &[Grader]) -> bool {
+    let Aggregator::WeightedAverage { weights } = aggregator else { return false };
+    let weight = |member: &Grader| {
+        weights.iter().find(|(name, _)| *name == member.name).map_or(member.weight, |(_, weight)| *weight)
+    };
+    members.iter().all(|member| weight(member) == 0.0)
 }
 
 fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {

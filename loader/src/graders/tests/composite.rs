@@ -66,6 +66,18 @@ fn aggregators_have_their_own_keys() {
             "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, weights: {fmt: 1, is-json: -1}}}",
             &["1:116 E060 the weight of `is-json` is -1", "1:99 E056 `weights` names `fmt`, members are `is-json`"],
         ),
+        (
+            "{type: composite, assertions: [{type: is-json, weight: 0}], aggregator: {type: weighted_average}}",
+            &["1:3 E061 every member has weight 0"],
+        ),
+        (
+            "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, weights: {is-json: 0}}}",
+            &["1:3 E061 every member has weight 0"],
+        ),
+        (
+            "{type: composite, assertions: [{type: is-json, weight: 0}], aggregator: {type: weighted_average, weights: {is-json: 1}}}",
+            &[],
+        ),
     ]);
 }
 
