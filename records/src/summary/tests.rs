@@ -105,10 +105,8 @@ fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
         let mut trial = TrialRecord::new();
         trial.cost_usd = cost;
         if let Some(judge) = judge {
-            let mut inner = GraderRecord::default();
-            inner.judge = Some(JudgeRecord::default());
-            let mut outer = GraderRecord::default();
-            outer.members = vec![inner];
+            let inner = GraderRecord { judge: Some(JudgeRecord::default()), ..GraderRecord::default() };
+            let outer = GraderRecord { members: vec![inner], ..GraderRecord::default() };
             (trial.graders, trial.judge_cost_usd) = (vec![outer], judge);
         }
         trial
