@@ -57,6 +57,8 @@ fn a_reader_that_stops_reading_changes_no_exit_status() {
     let package = Package::new(&[
         ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.0.0\"\n"),
         ("suites/good/EVAL.yaml", "name: good\ndescription: d\ntests:\n  - { id: a, input: x, criteria: y }\n"),
+        ("suites/cases/EVAL.yaml", "name: cases\ndescription: d\n"),
+        ("suites/cases/cases/a/case.yaml", "input: x\ncriteria: y\n"),
         ("suites/bad/EVAL.yaml", "name: bad\ndescription: d\ntests:\n  - { id: a, inputs: x }\n"),
     ]);
     let commands = [
@@ -68,7 +70,7 @@ fn a_reader_that_stops_reading_changes_no_exit_status() {
         (&["explain"], 0),
         (&["schema", "case"], 0),
         (&["completions", "bash"], 0),
-        (&["new", "case", "--suite", "suites/good", "b", "--input", "x", "--contains", "x"], 0),
+        (&["new", "case", "--suite", "suites/cases", "b", "--input", "x", "--contains", "x"], 0),
         (&["show", "missing"], 2),
     ];
     for (arguments, status) in commands {

@@ -227,7 +227,12 @@ fn trial_row(record: &TrialRecord, graders: &[&str], names: &mut Names) -> Value
     let verdict = |name: &&str| of(name).iter().map(code).min_by_key(|code| "efup".find(*code)).unwrap_or('-');
     let value = |name: &&str| {
         let values: Vec<f64> = of(name).iter().filter_map(|grader| grader.value).collect();
-        (!values.is_empty()).then(|| mean(&values))
+        match &values[..] {
+            [] => None,
+            // As recorded: a mean is rounded.
+            [value] => Some(*value),
+            values => Some(mean(values)),
+        }
     };
     json!({
         "index": record.trial,

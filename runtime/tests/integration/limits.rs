@@ -75,7 +75,8 @@ fn the_cost_of_an_unfinished_turn_counts_with_that_of_the_turns_before_it() {
     let directory = tempfile::tempdir().unwrap();
     let turns = ["one", "two"].map(|text| json!({"input": {"role": "user", "content": {"text": text}}}));
     let more = json!({"timeout_seconds": 0.2, "conversation": {"turns": turns}});
-    let suite = evals(directory.path(), &[case_json("a", json!([]), more)], json!({}));
+    let graders = json!([contains("hello")]);
+    let suite = evals(directory.path(), &[case_json("a", graders, more)], json!({}));
     let report = run_with(&suite.with_agent(hangs_in_the_second_turn), directory.path(), in_order());
     let trial = &report.cases()[0].trials()[0];
     assert_eq!((trial.cost_usd, &trial.state["turn"]), (Some(1.0), &json!(2)));

@@ -21,6 +21,8 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("dynamic", "evalsuite_dynamic"),
     ("macros", "evalsuite_macros"),
     ("records", "evalsuite_records"),
+    // Tests compare its types with the schemas of what they are written as.
+    ("report", "evalsuite_report"),
     ("runtime", "evalsuite"),
     ("schema", "evalsuite_schema"),
 ];

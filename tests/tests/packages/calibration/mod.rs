@@ -175,7 +175,7 @@ fn a_judge_below_the_minimum_fails_its_own_test_and_its_verdicts_do_not_count() 
         ran.says(&format!("{misjudged}  suites/judged/calibration.yaml:"));
         ran.says("repeat: cargo test -p uncalibrated -- --exact judged::judge_calibration");
         ran.says(&format!(
-            "SKIPPED judged::judged: every grader asks a judge that is below the suite's `minimum`: {below}"
+            "SKIPPED judged::judged: every grader that counts asks a judge that is below the suite's `minimum`: {below}"
         ));
         assert_eq!(outcome_of(&package, "judged"), "skipped");
         assert_eq!(outcome_of(&package, "both"), "passed", "expected the text grader to decide");
