@@ -104,6 +104,15 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
             let chosen = Chosen::find(command.run.as_deref())?;
             // Targets are compared within a run.
             let own = (!command.targets.is_empty()).then(|| chosen.run.id());
+            if let (None, [base, run]) = (base, command.targets.as_slice())
+                && base == run
+            {
+                let message = format!("target `{run}` of a run cannot be compared with itself");
+                return Err(CliError::with_help(
+                    message,
+                    "name two targets, or an earlier run: `diff BASE --targets A A`",
+                ));
+            }
             compare(&chosen, base.as_deref().or(own.as_deref()), &request)?
         }
     };

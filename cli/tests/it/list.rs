@@ -37,6 +37,15 @@ fn runs_are_listed_with_their_rates_the_newest_first() {
 }
 
 #[test]
+fn an_output_directory_that_is_a_file_is_an_error() {
+    let package = Package::new(&[("out", "not a directory")]);
+    for command in [&["list", "--runs"][..], &["clean", "--keep", "1"], &["show"]] {
+        let output = package.run_in_output(command);
+        assert!(output.code == 2 && output.err.contains("out: not a directory"), "{command:?}: {}", output.err);
+    }
+}
+
+#[test]
 fn a_suite_with_errors_is_listed_with_their_number() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", "{")]);
     let output = package.run_in_output(&["list"]);

@@ -75,6 +75,10 @@ impl OutputDirectory {
     ///
     /// If the directory cannot be read.
     pub fn runs(&self) -> io::Result<Vec<StoredRun>> {
+        // A directory that does not exist has no runs.
+        if self.0.exists() && !self.0.is_dir() {
+            return Err(error_at(&self.0, &io::ErrorKind::NotADirectory.into()));
+        }
         let runs = sorted_entries(&self.runs_directory())?;
         Ok(runs.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun).collect())
     }
