@@ -199,8 +199,8 @@ fn converted(pattern: &str) -> Converted {
     }
 }
 
-#[test]
 #[needs(corpus, node, python)]
+#[test]
 fn patterns_of_suites_differ_as_the_table_says_and_are_converted_or_reported() {
     let Ok(Corpus::Present { path, .. }) = Corpus::find() else { panic!("a directory of suites") };
     let (files, patterns) = patterns_of(&path);
