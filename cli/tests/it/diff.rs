@@ -96,7 +96,7 @@ fn targets_that_do_not_exist_are_errors_and_keys_without_values_are_warnings() {
     let itself = "error: target `small` of a run cannot be compared with itself\n  = help: name two targets, or an earlier run: `diff BASE --targets A A`\n";
     assert_eq!((output.code, output.err.as_str()), (2, itself), "{}", output.out);
     let output = package.run_in_output(&["diff", "a-run", "--targets", "default", "default"]);
-    assert!(output.out.contains("\nrefunds: "), "{}", output.out);
+    assert!(output.out.contains("\nrefunds @ default -> default: "), "{}", output.out);
     let output = package.run_in_output(&["diff", "--cluster-by", "langage", "--by", "metadata.language"]);
     assert_eq!(output.err, "warning: no case of run `b-run` has `langage` in its metadata\n");
 }

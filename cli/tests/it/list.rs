@@ -39,7 +39,7 @@ fn runs_are_listed_with_their_rates_the_newest_first() {
 #[test]
 fn an_output_directory_that_is_a_file_is_an_error() {
     let package = Package::new(&[("out", "not a directory")]);
-    for command in [&["list", "--runs"][..], &["clean", "--keep", "1"], &["show"]] {
+    for command in [&["list", "--runs"][..], &["clean", "--keep", "1"], &["show", "a"]] {
         let output = package.run_in_output(command);
         assert!(output.code == 2 && output.err.contains("out: not a directory"), "{command:?}: {}", output.err);
     }

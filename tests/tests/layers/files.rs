@@ -14,6 +14,20 @@ pub(crate) fn without_header(files: &SourceFiles) -> Vec<String> {
         .collect()
 }
 
+/// Tests with `#[needs(…)]` below `#[test]`, where it comes too late to ignore them.
+pub(crate) fn with_late_needs(files: &SourceFiles) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in files {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (at, pair) in lines.windows(2).enumerate() {
+            if pair[0] == "#[test]" && pair[1].starts_with("#[needs(") {
+                found.push(format!("{path}:{}: `#[needs]` belongs above `#[test]`", at + 2));
+            }
+        }
+    }
+    found
+}
+
 /// Files `name.rs` beside a folder `name/` with modules: the module belongs in `name/mod.rs`.
 pub(crate) fn of_two_styles(files: &SourceFiles) -> Vec<String> {
     let mut found = Vec::new();

@@ -189,6 +189,11 @@ fn long_root_files_missing_headers_and_mixed_styles_are_found() {
         files::of_two_styles(&sources),
         ["runtime/src/run.rs: a module with child modules belongs in runtime/src/run/mod.rs"]
     );
+    assert_eq!(files::with_late_needs(&sources), Vec::<String>::new());
+    let test = "//! Tests.\n\n#[needs(git)]\n#[test]\nfn a() {}\n\n    #[test]\n    #[needs(git)]\n    fn b() {}\n";
+    sources.insert("runtime/src/run/tests.rs".to_owned(), test.to_owned());
+    let late = ["runtime/src/run/tests.rs:8: `#[needs]` belongs above `#[test]`"];
+    assert_eq!(files::with_late_needs(&sources), late);
 }
 
 #[test]

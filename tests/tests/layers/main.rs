@@ -363,3 +363,11 @@ fn files_say_what_they_hold_and_modules_have_one_style() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
+
+#[test]
+fn tests_are_ignored_where_what_they_need_is_missing() {
+    let folders = PRODUCT_FOLDERS.iter().copied().chain(["tests", "examples"]);
+    let problems: Vec<String> =
+        folders.flat_map(|folder| files::with_late_needs(&read_source_files(workspace_root(), folder))).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

@@ -79,8 +79,8 @@ fn make_repository(directory: &Path) {
     commit("second");
 }
 
-#[test]
 #[needs(git)]
+#[test]
 fn a_suite_of_a_newer_version_runs() {
     let package = suites::package_with_suite("newer-suites", "newer", CODE);
     let repository = package.root().join("repository");

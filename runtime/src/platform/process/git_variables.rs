@@ -69,8 +69,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
     #[needs(git)]
+    #[test]
     fn what_git_calls_local_to_a_repository_is_not_inherited() {
         let listed = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().unwrap();
         let listed = String::from_utf8(listed.stdout).unwrap();

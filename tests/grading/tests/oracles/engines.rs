@@ -148,8 +148,8 @@ pub(crate) fn rows() -> Vec<Row> {
     page.lines().filter(|line| line.starts_with("| `")).map(row).collect()
 }
 
-#[test]
 #[needs(node, python)]
+#[test]
 fn the_table_of_differences_is_right() {
     let rows = rows();
     let input =
@@ -178,8 +178,8 @@ fn the_table_of_differences_is_right() {
     assert!(rows.len() > 40 && wrong.is_empty(), "{} rows\n{}", rows.len(), wrong.join("\n"));
 }
 
-#[test]
 #[needs(node, python)]
+#[test]
 fn other_patterns_match_the_same_in_javascript_and_python() {
     let texts = vec("[abA1_ .#/\\-\\n]{0,5}[abA1_ .#/-]", 3);
     let strategy = (vec(select(PARTS), 1..5), select(&["", "i", "m", "s"][..]), texts);
