@@ -155,7 +155,7 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
     Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
 }
 
-/// What the command line names beside other names and no suite, or no case, has.
+/// Names on the command line that match no suite or no case, although others do.
 fn unmatched_options(command: &Probe, replies: &[ProbeReply]) -> Vec<String> {
     let ids = || replies.iter().flat_map(|reply| &reply.cases).map(String::as_str);
     let tags = || replies.iter().flat_map(|reply| &reply.tags).map(String::as_str);

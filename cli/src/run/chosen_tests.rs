@@ -113,7 +113,7 @@ fn none_failed(selected: usize, without_result: usize, output: &Path) -> String 
     }
 }
 
-/// What the command line names beside other names and no case has: then the others choose, and nothing shows that this one does not.
+/// Names on the command line that match no case, although others do: those alone select the cases.
 fn unmatched_options(command: &Run, suites: &[SuiteDescription]) -> Vec<String> {
     let cases = || suites.iter().flat_map(|suite| suite.tests.iter().map(move |case| (suite, case)));
     let tags = || cases().flat_map(|(_, case)| case.tags.iter().map(String::as_str));
