@@ -15,7 +15,7 @@ use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use evalsuite_schema::diagnostics::counted;
 
-use crate::compared_baseline::{self, BaselineFile};
+use crate::baselines::{self, BaselineFile};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{say, stdout};
@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
     // Everything is read before anything is written.
     let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();
-    for file in compared_baseline::files(&run)? {
+    for file in baselines::files(&run)? {
         let before = read_baseline(&file.path)?;
         let accepted = accept(&run, file.suite, before.as_ref(), &forced);
         let answers_before = read_accepted_answers(&file.answers)?;

@@ -48,7 +48,7 @@ pub(crate) struct Diff {
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) accepted: crate::compared_baseline::DiffArgument,
+    pub(crate) accepted: crate::baselines::DiffArgument,
     /// Compare the cases of target A in the earlier run with those of target B in the run; without runs, both in the newest run
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) targets: Vec<String>,
@@ -97,9 +97,7 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
     }
     let request = Request { options, is_judged: command.judge.is_some(), criteria: command.criteria.as_deref() };
     let compared = match &command.base {
-        base if command.accepted.baseline => {
-            crate::compared_baseline::compare(&Chosen::find(base.as_deref())?, &request)?
-        }
+        base if command.accepted.baseline => crate::baselines::compare(&Chosen::find(base.as_deref())?, &request)?,
         base => {
             let chosen = Chosen::find(command.run.as_deref())?;
             // Targets are compared within a run.
@@ -265,7 +263,7 @@ pub(crate) fn after_run(run: &StoredRun) -> Result<Option<Comparison>> {
     let read = |run: &StoredRun| Ok(RunData::read_cases(run.path())?);
     let read_of_run = |run: &StoredRun| Ok(retain_cases_of(read(run)?, &data));
     let mut comparison = None;
-    crate::compared_baseline::compare_after_run(&mut comparison, &data, &options, &read_of_run)?;
+    crate::baselines::compare_after_run(&mut comparison, &data, &options, &read_of_run)?;
     if comparison.is_some() {
         return Ok(comparison);
     }

@@ -43,7 +43,7 @@ pub(crate) struct Gate {
     #[arg(long)]
     pub(crate) selected: bool,
     #[command(flatten)]
-    pub(crate) accepted: crate::compared_baseline::GateArgument,
+    pub(crate) accepted: crate::baselines::GateArgument,
     /// Also compare with an earlier run: its id or directory; a regression counts as a missed gate
     #[arg(long, value_name = "RUN")]
     pub(crate) base: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) fn run(command: &Gate) -> Result<Exit> {
     let chosen = Chosen { is_named: command.run != LATEST, run: stored };
     let request = || Ok::<_, CliError>(Request::new(compared_runs::options(&command.comparison)?));
     let compared = match &command.base {
-        _ if command.accepted.baseline => Some(crate::compared_baseline::compare(&chosen, &request()?)?),
+        _ if command.accepted.baseline => Some(crate::baselines::compare(&chosen, &request()?)?),
         Some(base) => Some(diff::compare(&chosen, Some(base), &request()?)?),
         None => None,
     };

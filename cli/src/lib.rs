@@ -5,12 +5,12 @@
 
 mod accept;
 mod arguments;
+mod baselines;
 #[cfg(feature = "judge")]
 mod calibrate;
 mod check;
 mod clean;
 mod commands;
-mod compared_baseline;
 mod compared_runs;
 mod completions;
 #[cfg(feature = "convert")]

@@ -70,16 +70,16 @@ pub(super) fn choose_tests(command: &Run, output: &Path, suites: &[SuiteDescript
     let mut chosen = suites.to_vec();
     retain(&mut chosen, |suite, test| selected.cases.contains(&TestKey::new(&suite.id, &test.test)));
     let mut nothing = String::new();
+    let names = suite_names(suites);
     if command.failed {
         let tests = chosen.iter().flat_map(|suite| suite.tests.iter().map(|test| key(suite, test))).collect();
-        let outcomes = newest_outcomes(output, &suite_names(suites), &tests)?;
+        let outcomes = newest_outcomes(output, &names, &tests)?;
         retain(&mut chosen, |suite, test| {
             matches!(outcomes.get(&key(suite, test)), Some(Status::Failed | Status::Error))
         });
         nothing = none_failed(tests.len(), tests.len() - outcomes.len(), output);
     }
     if let Some(window) = command.flaky {
-        let names = suite_names(suites);
         let is_flaky = health::flaky(output, &names, window)?;
         retain(&mut chosen, |suite, test| is_flaky(&suite.suite, test));
         nothing = "no selected case is flaky".to_owned();

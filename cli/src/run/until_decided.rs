@@ -112,7 +112,7 @@ impl<'a> UntilDecided<'a> {
             Ok::<_, CliError>((stored.id(), RunData::read_cases(stored.path())?.with_suite_names(&names)))
         };
         let mut base = self.command.base.as_ref().map(named).transpose()?;
-        crate::compared_baseline::default_base(&mut base, names)?;
+        crate::baselines::default_base(&mut base, names)?;
         base.ok_or_else(|| {
             let message = "no selected suite has a baseline to compare with";
             CliError::with_help(message, "`cargo evalsuite accept` creates one; `--base RUN` names a run instead")

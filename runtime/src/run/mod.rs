@@ -20,4 +20,5 @@ pub(crate) mod session;
 pub(crate) mod settings;
 mod test_filter;
 pub(crate) mod trial;
+pub(crate) mod trial_result;
 pub(crate) mod trials;

@@ -193,10 +193,17 @@ from_integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 
 impl From<serde_json::Number> for Number {
     fn from(number: serde_json::Number) -> Self {
-        let written = number.to_string();
-        let read = number_of_digits(&written, !written.contains(['.', 'e', 'E']));
-        // What is not finite has no float, and no other number here.
-        read.unwrap_or(Self(Kind::Float(f64::MAX)))
+        match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => Self(Kind::Unsigned(number)),
+            // Minus zero is a float.
+            (_, Some(number)) if number != 0 => Self(Kind::Signed(number)),
+            _ => {
+                let written = number.to_string();
+                let read = number_of_digits(&written, !written.contains(['.', 'e', 'E']));
+                // What is not finite has no float, and no other number here.
+                read.unwrap_or(Self(Kind::Float(f64::MAX)))
+            }
+        }
     }
 }
 

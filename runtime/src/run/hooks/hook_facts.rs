@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use evalsuite_records::record::Status;
 use evalsuite_schema::json::{FromJson, ToJson, Value, json};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Case, Command, Content, Input, Message, Object, Part};
@@ -15,6 +14,7 @@ use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::Echo;
 use crate::platform::shell_quoting::{is_quotable, quoted};
+use crate::run::trial_result::TrialResult;
 
 /// What a hook gets.
 #[derive(Debug, Clone, ToJson, FromJson)]
@@ -249,13 +249,4 @@ pub(crate) mod tests {
         let command = Command::Argv(vec![text("echo"), text("<{{case_dir}}{{target}}>")]);
         assert_eq!(filled_command(&command, &facts).unwrap().1, "echo <>");
     }
-}
-
-/// How a trial ended.
-#[derive(Debug, Clone, ToJson, FromJson)]
-pub(crate) struct TrialResult {
-    pub(crate) outcome: Status,
-    pub(crate) score: Option<f64>,
-    /// The answer, as far as the record has it; `None` where the agent gave none.
-    pub(crate) answer: Option<String>,
 }

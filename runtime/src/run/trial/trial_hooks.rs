@@ -5,9 +5,9 @@ use evalsuite_schema::{Hook, Hooks, Reset};
 
 use crate::run::case_report::{HOOK_FAILED, RESET_FAILED};
 use crate::run::hooks::Scope;
-use crate::run::hooks::hook_facts::TrialResult;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
+use crate::run::trial_result::TrialResult;
 use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
