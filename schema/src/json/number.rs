@@ -23,9 +23,13 @@ enum Kind {
     Signed(i64),
     /// Finite.
     Float(f64),
-    /// The digits of an integer that 64 bits do not hold, without leading zeros, after `-` if it is less than 0. Its nearest float is finite.
-    Large(Box<str>),
+    /// An integer that 64 bits do not hold. Boxed, as its digits would make every value larger.
+    Large(Box<Digits>),
 }
+
+/// The digits of an integer without leading zeros, after `-` if it is less than 0. Its nearest float is finite.
+#[derive(Clone, PartialEq)]
+struct Digits(String);
 
 impl Number {
     /// The number that a float is; `None` if it is not finite.
@@ -54,7 +58,7 @@ impl Number {
             Kind::Unsigned(number) => Some(*number as f64),
             Kind::Signed(number) => Some(*number as f64),
             Kind::Float(number) => Some(*number),
-            Kind::Large(digits) => digits.parse().ok(),
+            Kind::Large(digits) => digits.0.parse().ok(),
         }
     }
 
@@ -105,7 +109,7 @@ impl Hash for Number {
             Kind::Signed(number) => number.hash(state),
             // Both zeros are equal.
             Kind::Float(number) => (number + 0.0).to_bits().hash(state),
-            Kind::Large(digits) => digits.hash(state),
+            Kind::Large(digits) => digits.0.hash(state),
         }
     }
 }
@@ -119,7 +123,7 @@ impl fmt::Display for Number {
                 Some(number) => number.fmt(f),
                 None => f.write_str("null"),
             },
-            Kind::Large(digits) => f.write_str(digits),
+            Kind::Large(digits) => f.write_str(&digits.0),
         }
     }
 }
@@ -136,13 +140,13 @@ impl Serialize for Number {
             Kind::Unsigned(number) => serializer.serialize_u64(*number),
             Kind::Signed(number) => serializer.serialize_i64(*number),
             Kind::Float(number) => serializer.serialize_f64(*number),
-            Kind::Large(digits) => match (digits.parse(), digits.parse()) {
+            Kind::Large(digits) => match (digits.0.parse(), digits.0.parse()) {
                 (Ok(number), _) => serializer.serialize_u128(number),
                 (_, Ok(number)) => serializer.serialize_i128(number),
                 // The writer of records knows the name, as `serde_json` does with its feature.
                 _ => {
                     let mut parts = serializer.serialize_struct(NAME, 1)?;
-                    parts.serialize_field(NAME, digits)?;
+                    parts.serialize_field(NAME, &digits.0)?;
                     parts.end()
                 }
             },
@@ -158,6 +162,7 @@ impl Number {
             Kind::Signed(number) => visitor.visit_i64(*number),
             Kind::Float(number) => visitor.visit_f64(*number),
             Kind::Large(digits) => {
+                let digits = &digits.0;
                 visitor.visit_f64(digits.parse().map_err(|_| E::custom(format_args!("`{digits}` is not a number")))?)
             }
         }
@@ -167,7 +172,7 @@ impl Number {
     pub(super) fn visit_exactly<'de, V: Visitor<'de>, E: de::Error>(self, visitor: V) -> Result<V::Value, E> {
         match self.0 {
             Kind::Large(digits) => {
-                let entry = std::iter::once((NAME, digits.into_string()));
+                let entry = std::iter::once((NAME, digits.0));
                 visitor.visit_map(MapDeserializer::new(entry))
             }
             _ => self.visit(visitor),
@@ -236,5 +241,5 @@ pub fn number_of_digits(digits: &str, is_integer: bool) -> Option<Number> {
     let (sign, size) = digits.strip_prefix('-').map_or(("", digits.trim_start_matches('+')), |size| ("-", size));
     let size = size.trim_start_matches('0');
     let is_large = is_integer && !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit());
-    Some(Number(if is_large { Kind::Large(format!("{sign}{size}").into()) } else { Kind::Float(float) }))
+    Some(Number(if is_large { Kind::Large(Box::new(Digits(format!("{sign}{size}")))) } else { Kind::Float(float) }))
 }
