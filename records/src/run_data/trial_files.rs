@@ -10,9 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Problem, RunData, TrialData, read_record};
 use crate::run_directory::{EVIDENCE, INPUT, open_run_file, run_directory_entries};
+use crate::untrusted::UntrustedDirectory;
 
 /// The most bytes of a text file that a report shows.
 const MOST_BYTES: u64 = 2 << 20;
+/// Name of the agent's log in the directory of a trial.
+const LOG: &str = "log.txt";
 /// Directories of a trial whose files are shown.
 const SHOWN_DIRECTORIES: &[&str] = &["agent", "graders", "hooks", "user"];
 /// The most files of a trial that are shown.
@@ -67,11 +70,19 @@ impl TrialFiles {
     /// Reads the files of a trial; what cannot be read is added to the problems.
     pub fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let mut files = Self::read_without_texts(run, trial, problems);
-        files.texts = texts(run, trial, problems);
+        // Most trials have none of these, and to look for each would open every directory on the way again.
+        let listed = UntrustedDirectory::new(&run.directory).join(&trial.directory).entries();
+        let entries = Problem::add_of(listed, &run.directory, &run.directory.join(&trial.directory), problems);
+        let has = |name: &str| entries.iter().any(|(entry, _)| entry == name);
+        if has(LOG) {
+            files.log = read_text(run, trial, LOG, problems);
+        }
+        let shown: Vec<&str> = SHOWN_DIRECTORIES.iter().copied().filter(|name| has(name)).collect();
+        files.texts = texts(run, trial, &shown, problems);
         files
     }
 
-    /// Reads them without what agents, graders and hooks wrote.
+    /// Reads them without the log, and without what agents, graders and hooks wrote.
     pub fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let root = &run.directory;
         let directory = root.join(&trial.directory);
@@ -79,24 +90,22 @@ impl TrialFiles {
         let seen = read(EVIDENCE).or_else(|| read(INPUT)).unwrap_or_default().seen;
         let trajectory = trial.record.trajectory.as_ref();
         let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
-        let text = |path: &str, problems: &mut Vec<Problem>| read_text(run, trial, path, problems);
         Self {
             input: seen.input,
             turns: seen.turns,
             trajectory: trajectory.and_then(|file| read_record(root, &directory.join(file), problems)),
-            patch: patch.and_then(|file| text(file, problems)),
-            log: text("log.txt", problems),
-            texts: Vec::new(),
+            patch: patch.and_then(|file| read_text(run, trial, file, problems)),
+            ..Self::default()
         }
     }
 }
 
-/// What agents, graders and hooks of a trial wrote.
-fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<TextFile> {
+/// What agents, graders and hooks of a trial wrote into these directories.
+fn texts(run: &RunData, trial: &TrialData, shown: &[&str], problems: &mut Vec<Problem>) -> Vec<TextFile> {
     let root = &run.directory;
     let directory = root.join(&trial.directory);
     let mut paths = Vec::new();
-    for shown in SHOWN_DIRECTORIES {
+    for shown in shown {
         let listed = list(root, &trial.directory, shown, MOST_LEVELS, &mut paths);
         Problem::add_of(listed, root, &directory.join(shown), problems);
     }

@@ -230,6 +230,10 @@ pub fn read_to_limit(file: File, limit: u64) -> Result<Vec<u8>, OpenError> {
     let mut bytes = Vec::new();
     // It may grow while it is read.
     if size <= limit {
+        // One byte more, so that the end is found without growing.
+        bytes
+            .try_reserve_exact(usize::try_from(size).unwrap_or_default().saturating_add(1))
+            .map_err(io::Error::from)?;
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     }
     let size = size.max(bytes.len() as u64);

@@ -27,10 +27,10 @@ impl HtmlReport {
         let mut turns = Value::Null;
         let mut trials = Vec::new();
         for trial in &case.trials {
-            let files = TrialFiles::read(&self.run, trial, problems);
+            let mut files = TrialFiles::read(&self.run, trial, problems);
             if input.is_null() {
-                input = files.input.clone().unwrap_or_default();
-                turns = files.turns.clone().unwrap_or_default();
+                input = files.input.take().unwrap_or_default();
+                turns = files.turns.take().unwrap_or_default();
             }
             trials.push(trial_details(trial, files));
         }
@@ -38,16 +38,24 @@ impl HtmlReport {
             |it| json!({ "attempt": it.runner_attempt, "outcome": it.outcome, "score": it.score, "reason": it.reason }),
         );
         let record = &case.record;
-        json!({
-            "input": input,
-            "turns": turns,
-            "digests": { "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest },
-            "program": record.program,
-            "trials": trials,
-            "earlier": earlier.collect::<Vec<_>>(),
-            "base": base.and_then(|base| base_trials(base, record)),
-        })
+        object([
+            ("input", input),
+            ("turns", turns),
+            (
+                "digests",
+                json!({ "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest }),
+            ),
+            ("program", record.program.as_str().into()),
+            ("trials", Value::Array(trials)),
+            ("earlier", Value::Array(earlier.collect())),
+            ("base", base.and_then(|base| base_trials(base, record)).unwrap_or_default()),
+        ])
     }
+}
+
+/// An object of values that are moved: `json!` copies them, which takes longer than to read the files of a trial.
+fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
@@ -62,14 +70,14 @@ fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
             _ => !value.is_null(),
         });
     }
-    json!({
-        "directory": trial_path(trial),
-        "record": record,
-        "trajectory": files.trajectory,
-        "patch": files.patch,
-        "log": files.log,
-        "texts": files.texts,
-    })
+    object([
+        ("directory", trial_path(trial).into()),
+        ("record", record),
+        ("trajectory", files.trajectory.unwrap_or_default()),
+        ("patch", json!(files.patch)),
+        ("log", json!(files.log)),
+        ("texts", json!(files.texts)),
+    ])
 }
 
 /// The answers that the base has for this case; `None` if it has not run there.
