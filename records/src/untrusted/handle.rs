@@ -13,14 +13,16 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 use std::{fs, io};
 
+#[cfg(target_os = "linux")]
+use libc::{O_DIRECTORY, O_PATH};
 #[cfg(unix)]
-use rustix::fs::OFlags;
+use libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, c_int};
 
 use super::OpenError;
 
 /// Never waits, neither for the writer of a pipe nor for a device.
 #[cfg(unix)]
-const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+const CAREFUL: c_int = O_NONBLOCK | O_NOCTTY;
 
 /// Where the system shows the descriptors of this process.
 #[cfg(target_os = "linux")]
@@ -77,10 +79,9 @@ impl Handle {
 
     /// A directory that is used through its descriptor; `None` without `/proc`.
     #[cfg(target_os = "linux")]
-    fn by_descriptor(path: &Path, flags: OFlags) -> io::Result<Option<Self>> {
+    fn by_descriptor(path: &Path, flags: c_int) -> io::Result<Option<Self>> {
         use std::os::fd::AsRawFd;
-        let flags = (flags | OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
-        let directory = File::options().read(true).custom_flags(flags).open(path)?;
+        let directory = File::options().read(true).custom_flags(flags | O_DIRECTORY | O_NOFOLLOW).open(path)?;
         let path = Path::new(DESCRIPTORS).join(directory.as_raw_fd().to_string());
         Ok(HAS_DESCRIPTORS.then_some(Self { path, _descriptor: Some(directory) }))
     }
@@ -268,7 +269,7 @@ impl Handle {
         let directory = match directory {
             // One that cannot be read has a descriptor for its path.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                if let Some(unreadable) = Self::by_descriptor(&self.path.join(name), OFlags::PATH)? {
+                if let Some(unreadable) = Self::by_descriptor(&self.path.join(name), O_PATH)? {
                     unreadable.make_writable()?;
                 }
                 self.directory(name)
@@ -306,14 +307,14 @@ impl Handle {
 pub fn regular_file(path: &Path) -> Result<File, OpenError> {
     let mut options = File::options();
     #[cfg(unix)]
-    options.custom_flags(CAREFUL.bits().cast_signed());
+    options.custom_flags(CAREFUL);
     open_checked(path, options.read(true), |path| fs::metadata(path))
 }
 
 /// Opens a regular file that is not a link.
 fn open_regular(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
     #[cfg(unix)]
-    options.custom_flags((CAREFUL | OFlags::NOFOLLOW).bits().cast_signed());
+    options.custom_flags(CAREFUL | O_NOFOLLOW);
     open_checked(path, options, |path| fs::symlink_metadata(path))
 }
 
