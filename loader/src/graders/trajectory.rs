@@ -1,9 +1,9 @@
 //! Rules of `tool-trajectory`.
 
-use evalsuite_schema::Value;
 use evalsuite_schema::diagnostics::Severity;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall};
 use evalsuite_schema::keys::{Keys, Written};
+use evalsuite_schema::{Object, Value, is_tool_named};
 
 use super::Rules;
 use crate::diagnostic::{Code, Diagnostics};
@@ -18,9 +18,7 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let mode = parts.get("mode").and_then(Written::word);
     let (minimums_entry, maximums_entry) = (fields.get("minimums"), fields.get("maximums"));
     let expected_entry = fields.get("expected");
-    if let Some(entry) = fields.get_renamed("args_match", d) {
-        parts.make("args_match", args_match(entry, d).map(|(matching, _)| matching));
-    }
+    let shared = fields.get_renamed("args_match", d).map(|entry| args_match(entry, d));
     let minimums = minimums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "minimum", d));
     let maximums = maximums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "maximum", d));
     let expected = expected_entry.map_or(Some(Vec::new()), |entry| expected(&entry.value, mode, cx.scope, d));
@@ -52,12 +50,43 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
             d.report(Code::SettingConflict, entry.value.span, message, "write a maximum of at least the minimum");
         }
     }
+    if let (Some(Some((ArgsMatch::Paths(paths), spans))), Some(calls)) = (&shared, &expected) {
+        let nodes = expected_entry.and_then(|entry| entry.value.as_sequence()).unwrap_or_default();
+        check_shared_paths(paths, spans, calls, nodes, d);
+    }
     if d.len() > before {
         parts.mark_broken();
+    }
+    if let Some(matching) = shared {
+        parts.make("args_match", matching.map(|(matching, _)| matching));
     }
     parts.make("minimums", minimums);
     parts.make("maximums", maximums);
     parts.make("expected", expected);
+}
+
+/// Checks the paths of a grader: each is in the arguments of a call, and each call with arguments has one, as else nothing is compared.
+fn check_shared_paths(paths: &[String], spans: &[Span], calls: &[ExpectedCall], nodes: &[Node], d: &mut Diagnostics) {
+    let compared = |call: &ExpectedCall, path: &String| matches!(&call.args, Some(Args::Object(object)) if is_compared(object, path, &call.ignore_args));
+    let sharing = |call: &&ExpectedCall| call.args_match.is_none();
+    for (path, span) in paths.iter().zip(spans) {
+        if !calls.iter().filter(sharing).any(|call| compared(call, path)) {
+            let message = format!("no call in `expected` has `args` with `{path}` that are compared");
+            d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
+        }
+    }
+    for (call, node) in calls.iter().zip(nodes).filter(|(call, _)| sharing(call)) {
+        let has_args = matches!(&call.args, Some(Args::Object(object)) if !object.is_empty());
+        if has_args && !paths.iter().any(|path| compared(call, path)) {
+            let message = "`args` of this call are not compared: none of the paths of `args_match` is in them";
+            d.report(
+                Code::SettingConflict,
+                node.span,
+                message,
+                "write `args_match` for this call, or delete its `args`",
+            );
+        }
+    }
 }
 
 /// Numbers of calls by tool; `which` is "minimum" or "maximum".
@@ -94,6 +123,8 @@ fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) 
     let limit = fields.written(fields.key("max_duration_ms"));
     let ignored = fields.get("ignore_args").filter(|_| parts.get("ignore_args").is_some());
     fields.finish(d);
+    let ignored_names = ignored.and_then(|entry| entry.value.as_sequence()).unwrap_or_default();
+    let ignored_names: Vec<String> = ignored_names.iter().filter_map(Node::as_str).map(str::to_owned).collect();
     if let Some(entry) = ignored.filter(|_| !is_broken && !matches!(args, Some(Args::Object(_)))) {
         let message = format!("{} has no meaning without `args`", label(entry));
         d.report(Code::SettingConflict, entry.key_span, message, "write `args`, or delete the key");
@@ -104,11 +135,17 @@ fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) 
     }
     if let Some(Some((ArgsMatch::Paths(paths), spans))) = &matching {
         for (path, span) in paths.iter().zip(spans) {
-            let found = matches!(&args, Some(Args::Object(object)) if has_path(object, path));
-            if !found && !is_broken {
-                let message = format!("`args` of this call have no `{path}`");
-                d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
-            }
+            let object = if let Some(Args::Object(object)) = &args { object } else { &Object::new() };
+            let problem = match has_path(object, path) {
+                _ if is_broken => continue,
+                false => (
+                    format!("`args` of this call have no `{path}`"),
+                    "name a path that is in `args`, or write it there",
+                ),
+                true if is_compared(object, path, &ignored_names) => continue,
+                true => (format!("`ignore_args` names `{path}`"), "delete it there, or the path here"),
+            };
+            d.report(Code::SettingConflict, *span, problem.0, problem.1);
         }
     }
     let mut problems = d.iter().skip(before);
@@ -158,8 +195,14 @@ fn args_word(node: &Node, what: &str, d: &mut Diagnostics) -> Option<ArgsMatch> 
     })
 }
 
+/// Whether there is a value at a dotted path, whose first key is not ignored.
+fn is_compared(object: &Object, path: &str, ignored: &[String]) -> bool {
+    let first = if object.contains_key(path) { path } else { path.split_once('.').map_or(path, |(first, _)| first) };
+    has_path(object, path) && !ignored.iter().any(|name| is_tool_named(first, name))
+}
+
 /// Whether there is a value at a dotted path; a key with dots in it counts, too.
-fn has_path<'o>(object: &'o evalsuite_schema::Object, path: &str) -> bool {
+fn has_path<'o>(object: &'o Object, path: &str) -> bool {
     let step = |value: &'o Value, part: &str| match value {
         Value::Object(object) => object.get(part),
         Value::Array(items) => {

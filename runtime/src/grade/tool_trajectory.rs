@@ -291,9 +291,12 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
     Cow::Owned(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// The value at a dotted path; parts of it are keys of objects or indices of lists, which are neither `01` nor `+1`.
+/// The value of a key, or at a dotted path; its parts are keys of objects or indices of lists, which are neither `01` nor `+1`.
 fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
-    let Some((first, rest)) = path.split_once('.') else { return object.get(path) };
+    if let Some(value) = object.get(path) {
+        return Some(value);
+    }
+    let (first, rest) = path.split_once('.')?;
     let pointer = step_of_key(rest).replace('.', "/");
     object.get(first)?.pointer(&format!("/{pointer}"))
 }
@@ -460,6 +463,15 @@ mod tests {
         assert!(passes(json!({"paths": ["y.z.1", "not.there"]}), json!({"y": {"z": [0, 2]}})));
         assert!(!passes(json!({"paths": ["x"]}), json!("text")));
         assert!(passes(json!({"paths": ["y.z.01", "y.z.+1"]}), json!({"y": {"z": [0, 0]}})));
+        let dotted =
+            json!({"tool": "a", "args": {"object": {"user.name": "x"}}, "args_match": {"paths": ["user.name"]}});
+        let config = json!({"mode": "exact", "expected": [dotted]});
+        for (input, score) in
+            [(json!({"user.name": "x"}), 1.0), (json!({"user.name": "y"}), 0.0), (json!({"user": {"name": "x"}}), 1.0)]
+        {
+            let calls = json!([{"tool": "a", "input": input}]);
+            assert_eq!(run(config.clone(), calls.clone()).0, ScoreState::Decided(score), "{calls}");
+        }
     }
 
     #[test]

@@ -83,6 +83,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
+        ("keys-with-dots-are-compared", VALUE, key_with_dot),
         ("guards-hold-entirely", &[Verdict], holds_in_part),
         ("exact-integers", VALUE, integers_beyond_double),
         ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
@@ -375,6 +376,17 @@ fn no_calls(cx: &Graded<'_>) -> bool {
 /// A call of the right name with other arguments used the item up in the reference.
 fn skipped_call(cx: &Graded<'_>) -> bool {
     cx.grader["mode"] == "in_order" && reference_says(cx, "args mismatch")
+}
+
+/// A path is a key with a dot in it, which the reference takes for two keys.
+fn key_with_dot(cx: &Graded<'_>) -> bool {
+    let has_key = |call: &Value| {
+        let how = if call["args_match"].is_null() { &cx.grader["args_match"] } else { &call["args_match"] };
+        let paths = how.as_array().into_iter().flatten().filter_map(Value::as_str);
+        paths.filter(|path| path.contains('.')).any(|path| call["args"].get(path).is_some())
+    };
+    let ours = cx.value().zip(cx.expected_value());
+    ours.is_some_and(|(ours, theirs)| ours < theirs) && list(cx.grader, "expected").iter().any(has_key)
 }
 
 /// The recorded texts contain invisible characters, which we escape.

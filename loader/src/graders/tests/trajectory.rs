@@ -41,7 +41,7 @@ fn maximums_stand_alone_or_beside_minimums() {
 fn an_expected_call_says_what_its_arguments_are() {
     let entry = "{type: tool-trajectory, mode: in_order, args_match: [id], expected: [
         {tool: a, args: any}, {tool: b, args: {x: {y: 1}}, args_match: ['x.y'], max_duration_ms: 5},
-        {tool: c, args: {x: 1}, ignore_args: ['request_*']}]}";
+        {tool: c, args: {id: 1}, ignore_args: ['request_*']}]}";
     let GraderConfig::ToolTrajectory(trajectory) = config(entry) else { panic!("another type") };
     assert_eq!(trajectory.args_match, ArgsMatch::Paths(vec!["id".into()]));
     assert_eq!(trajectory.expected[0].args, Some(Args::Any));
@@ -123,6 +123,43 @@ fn bad_calls_are_errors() {
             &["1:61 E019 unknown key `arg` in an expected call"],
         ),
     ]);
+}
+
+#[test]
+fn every_path_and_every_argument_is_compared() {
+    let paths = "{type: tool-trajectory, mode: exact, args_match: [id], expected: ";
+    let shared = |calls: &str| format!("{paths}{calls}}}");
+    check(&[
+        (
+            &shared("[{tool: a, args: {x: 1}}]"),
+            &[
+                "1:53 E028 no call in `expected` has `args` with `id` that are compared",
+                "1:69 E028 `args` of this call are not compared: none of the paths of `args_match` is in them",
+            ],
+        ),
+        (
+            &shared("[{tool: a, args: {id: 1}}, {tool: b, args: {x: 1}}]"),
+            &["1:95 E028 `args` of this call are not compared: none of the paths of `args_match` is in them"],
+        ),
+        (
+            &shared("[{tool: a, args: {id: 1}, args_match: exact}, {tool: b}]"),
+            &["1:53 E028 no call in `expected` has `args` with `id` that are compared"],
+        ),
+        (
+            &shared("[{tool: a, args: {id: 1, x: 2}, ignore_args: ['i*']}]"),
+            &[
+                "1:53 E028 no call in `expected` has `args` with `id` that are compared",
+                "1:69 E028 `args` of this call are not compared: none of the paths of `args_match` is in them",
+            ],
+        ),
+        (
+            "{type: tool-trajectory, mode: exact, expected: [{tool: a, args: {x: 1}, args_match: [x], ignore_args: [x]}]}",
+            &["1:88 E028 `ignore_args` names `x`"],
+        ),
+    ]);
+    config(&shared(
+        "[{tool: a, args: {id: 1}}, {tool: b}, {tool: c, args: any}, {tool: d, args: {x: 1}, args_match: exact}]",
+    ));
 }
 
 #[test]
