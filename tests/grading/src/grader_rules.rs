@@ -101,6 +101,7 @@ const RULES: &[(&str, &[Field], Check)] = {
                 kinds.iter().any(|kind| cx.error().starts_with(&format!("the command printed {kind}: ")));
             is_unreadable && exited(cx) == Some(0) && matches!(cx.expected_value(), Some(0.0 | 1.0))
         }),
+        ("reported-error-is-an-error", &[Error], |cx| cx.error().starts_with("the command reported an error: ")),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = sources(cx).contains("AGENTV_WORKSPACE_PATH");

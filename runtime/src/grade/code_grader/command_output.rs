@@ -93,13 +93,14 @@ fn printed(stdout: &str, is_truncated: bool, code: i32, rule: VerdictRule) -> Re
     let parsed = evalsuite_schema::json::from_str_with_unique_keys::<Value>(stdout);
     let parsed = match parsed {
         Ok(Value::Object(object)) if !is_truncated => {
-            return match (object.get("error").and_then(Value::as_str), result_object::is_result(&object)) {
-                (_, true) if code != 0 => Err(Unreadable::Contradicts),
-                (_, true) => result_object::read(object, rule).map(Some).map_err(Unreadable::Output),
-                (Some(error), false) => {
-                    let error = last_chars(error, SHOWN);
+            // A score beside an error is a default of the command, not a grade.
+            return match (result_object::error(&object), result_object::is_result(&object)) {
+                (Some(error), _) => {
+                    let error = last_chars(&error, SHOWN);
                     Err(Unreadable::Output(format!("the command reported an error: {error}")))
                 }
+                (None, true) if code != 0 => Err(Unreadable::Contradicts),
+                (None, true) => result_object::read(object, rule).map(Some).map_err(Unreadable::Output),
                 (None, false) => unreadable("a JSON object without `score`, `assertions` or `verdict`"),
             };
         }
@@ -347,7 +348,15 @@ mod tests {
             let score = reply(r#"{"error": "docker is down"}"#, "log", exit(code));
             assert_eq!(error(&score), "the command reported an error: docker is down");
         }
-        assert_eq!(reply(r#"{"score": 1, "error": null}"#, "", 0).state, ScoreState::Decided(1.0));
+        for (written, shown) in [(r#""timed out""#, "timed out"), (r#"{"code":7}"#, r#"{"code":7}"#), ("true", "true")]
+        {
+            let beside_a_score = format!(r#"{{"score": 0, "assertions": [], "error": {written}}}"#);
+            assert_eq!(error(&reply(&beside_a_score, "", 0)), format!("the command reported an error: {shown}"));
+        }
+        for none in ["null", "false", r#"" ""#, "{}", "[]"] {
+            let result = format!(r#"{{"score": 1, "error": {none}}}"#);
+            assert_eq!(reply(&result, "", 0).state, ScoreState::Decided(1.0), "{none}");
+        }
     }
 
     #[test]

@@ -35,6 +35,17 @@ pub(super) fn is_result(object: &Object) -> bool {
     ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(key))
 }
 
+/// The error that a command reports of itself: a text, or another value that says something.
+pub(super) fn error(object: &Object) -> Option<String> {
+    match object.get("error")? {
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Array(items) if items.is_empty() => None,
+        Value::Object(entries) if entries.is_empty() => None,
+        other => Some(other.to_string()),
+    }
+}
+
 /// Whether one of the JSON objects in a text is a result.
 pub(super) fn is_in(text: &str) -> bool {
     let mut rest = text;
