@@ -83,7 +83,7 @@ pub(crate) fn decided(
     let mut last = None;
     for text in answer.objects.iter().rev() {
         let mut object = object_in(&plain(text))?;
-        if object.get("undecided") == Some(&Value::Bool(true)) {
+        if is_undecided(&object)? {
             return Ok(Err(match object.remove("reason") {
                 Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
                 _ => "the judge could not decide".to_owned(),
@@ -95,6 +95,17 @@ pub(crate) fn decided(
         last.get_or_insert(object);
     }
     last.map_or_else(|| object_in(outer_object(answer.text)), Ok).map(Ok)
+}
+
+/// Whether the judge says that it does not decide. What it does not say clearly is neither: a judgement beside it could be a default.
+fn is_undecided(object: &Object) -> Result<bool, InvalidReply> {
+    match object.get("undecided") {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(undecided)) => Ok(*undecided),
+        Some(Value::String(word)) if word.eq_ignore_ascii_case("true") => Ok(true),
+        Some(Value::String(word)) if word.eq_ignore_ascii_case("false") => Ok(false),
+        Some(other) => Err(format!("`undecided` is {other}, not true or false").into()),
+    }
 }
 
 /// The object that a text is. A list of one object is this object.
@@ -282,8 +293,12 @@ mod tests {
         let Judgement::Criteria { checks, .. } = read(ReplyShape::Checklist, &reply) else { panic!() };
         assert_eq!(checks.iter().map(|check| check.score).collect::<Vec<_>>(), [SATISFIED, 0]);
         for shape in [ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges] {
-            let reply = r#"{"undecided": true, "reason": "no file"}"#;
-            assert_eq!(read(shape, reply), Judgement::Score(Score::undecided("no file")));
+            for reply in [
+                r#"{"undecided": true, "reason": "no file"}"#,
+                r#"{"undecided": "True", "reason": "no file", "score": 1}"#,
+            ] {
+                assert_eq!(read(shape, reply), Judgement::Score(Score::undecided("no file")));
+            }
         }
     }
 
@@ -312,7 +327,8 @@ mod tests {
             (ReplyShape::Ranges, r#"{"checks": [], "checks": [{"id": "a", "score": 9}]}"#, "the key `checks` twice"),
             (ReplyShape::FreeForm, r#"{"score": 1, "assertions": [{"text": "a"}]}"#, "`assertions[0]` has no `passed`"),
             (ReplyShape::FreeForm, r#"{"score": 1, "details": []}"#, "`details` is a list"),
-            (ReplyShape::FreeForm, r#"{"undecided": "true"}"#, "no `score`"),
+            (ReplyShape::FreeForm, r#"{"undecided": "yes", "score": 1}"#, "`undecided` is \"yes\", not true or false"),
+            (ReplyShape::FreeForm, r#"{"undecided": 1, "score": 1}"#, "`undecided` is 1, not true or false"),
             (ReplyShape::Checklist, r#"{"checks": []}"#, "no `overall_reasoning`"),
             (
                 ReplyShape::Checklist,
