@@ -1,5 +1,6 @@
 //! Values of single keys: `tests`, paths, choices and numbers.
 
+use evalsuite_loader::{Request, load};
 use evalsuite_schema::diagnostics::Fix;
 
 use super::{Package, shows};
@@ -140,6 +141,19 @@ fn a_reference_that_cannot_be_compared_is_an_error_of_the_case() {
     assert_eq!(report(&format!("tests:\n{good}{known_later}")), "no problems");
     shows("references-that-cannot-be-compared", &report(&format!("tests:\n{bad}")));
     shows("references-of-suite-graders", &report(&format!("{of_suite}tests:\n{unpaid}")));
+}
+
+#[test]
+fn a_file_of_another_kind_is_called_what_it_is() {
+    for (file, what) in
+        [("targets.yaml", "a targets file"), ("case.yml", "a case"), ("calibration.yaml", "a calibration file")]
+    {
+        let entry = format!("suite/{file}");
+        let package = Package::new(&[(&entry, "targets: []\n")]);
+        let loaded = load(&Request::new(&entry, package.root()));
+        let messages: Vec<&str> = loaded.diagnostics.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(messages, [format!("`{entry}` is {what}, not a suite")]);
+    }
 }
 
 /// A key that is written was said to be missing.
