@@ -338,7 +338,8 @@ impl Reported {
     /// The tokens of the turn. The schema of the protocol calls them those of the session so far, and many agents report those of the turn.
     /// Both are the same in the first turn. Later, a number that is smaller than in the turn before is one of the turn; others could be either.
     pub(crate) fn tokens_of_turn(&self, before: Option<&Self>) -> Result<Option<Usage>, Unclear> {
-        let keys = ["totalTokens", "inputTokens", "outputTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
+        let keys =
+            ["totalTokens", "inputTokens", "outputTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
         let number = |reported: &Self, key: &str| reported.tokens.get(key).and_then(Value::as_u64);
         let is_smaller = |before: &Self| {
             let mut numbers = keys.iter().filter_map(|key| number(self, key).zip(number(before, key)));

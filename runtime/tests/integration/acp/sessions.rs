@@ -49,7 +49,10 @@ fn the_turns_of_a_conversation_are_turns_of_one_session() {
 fn reporting(tokens: [u32; 3]) -> String {
     let mut script = "start\n".to_owned();
     for (index, input) in tokens.iter().enumerate() {
-        let usage = format!(r#"{{"stopReason":"end_turn","usage":{{"inputTokens":{input},"outputTokens":5,"totalTokens":{}}}}}"#, input + 5);
+        let usage = format!(
+            r#"{{"stopReason":"end_turn","usage":{{"inputTokens":{input},"outputTokens":5,"totalTokens":{}}}}}"#,
+            input + 5
+        );
         script += &format!("text 'got {}'\nanswer {} '{usage}'\nhear\n", index + 1, index + 3);
     }
     script
