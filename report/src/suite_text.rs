@@ -80,7 +80,9 @@ fn most_expensive(cases: &[CaseRecord]) -> TextTable {
         let dollars = |cost: f64| format!("{cost:.4}");
         for ((agent, judge), case) in costly.into_iter().take(LISTED) {
             let agent = agent.map(|cost| lower_bound(case.trials_of_unknown_cost() > 0, &dollars(cost)));
-            table.add(vec![Some(case.test_name.clone()), agent, judge.map(dollars)]);
+            let lacks_judge = |trial: &TrialSummary| trial.judge_usage.is_some() && trial.judge_cost_usd.is_none();
+            let judge = judge.map(|cost| lower_bound(case.all_trials().any(lacks_judge), &dollars(cost)));
+            table.add(vec![Some(case.test_name.clone()), agent, judge]);
         }
     }
     table
@@ -147,7 +149,7 @@ fn judges(data: Option<&SuiteData>) -> TextTable {
             statistics.map(|it| number(it.kappa)),
             statistics.map(|it| number(it.agreement)),
             Some(format!("{}/{}", calibration.counts.valid, calibration.counts.samples)),
-            calibration.cost_usd.map(|cost| format!("{cost:.4}")),
+            calibration.cost_usd.map(|cost| lower_bound(calibration.is_cost_partial(), &format!("{cost:.4}"))),
             (!missed.is_empty()).then_some(missed),
         ]);
     }
@@ -251,7 +253,9 @@ impl fmt::Display for JudgedRate {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_records::record::{CalibrationRecord, CalibrationStatistics, Shortfall};
+    use evalsuite_records::record::{
+        CalibrationRecord, CalibrationStatistics, GraderRecord, JudgeRecord, SampleRecord, Shortfall, Usage,
+    };
 
     use super::*;
 
@@ -316,5 +320,31 @@ mod tests {
   strict  0.41       0.80           9/10  0.5000  kappa 0.6
 ";
         assert_eq!(own, expected);
+    }
+
+    #[test]
+    fn what_is_known_in_part_is_a_lower_bound() {
+        let asked = |cost_usd| {
+            let (mut sample, mut grader) = (SampleRecord::default(), GraderRecord::default());
+            let mut judge = JudgeRecord::default();
+            judge.cost_usd = cost_usd;
+            grader.judge = Some(judge);
+            sample.grader = Some(grader);
+            sample
+        };
+        let mut calibration = CalibrationRecord::new();
+        (calibration.cost_usd, calibration.samples) = (Some(0.5), vec![asked(Some(0.5)), asked(None)]);
+        let suite = SuiteData { calibration: Some(calibration), ..SuiteData::default() };
+        let mut judged = case("shop::dear", 4, 5, [Some(0.02), Some(0.1)]);
+        let mut uncounted = TrialSummary::default();
+        uncounted.judge_usage = Some(Usage::new(1, 1));
+        judged.trials.push(uncounted);
+        let cases = [judged, case("shop::cheap", 3, 3, [Some(0.01), None])];
+        let mut text = String::new();
+        most_expensive(&cases).write(120, &mut text).unwrap();
+        judges(Some(&suite)).write(120, &mut text).unwrap();
+        for bound in ["≥ 0.0200   ≥ 0.1000", "≥ 0.5000"] {
+            assert!(text.contains(bound), "{bound}: {text}");
+        }
     }
 }

@@ -12,6 +12,7 @@ use std::{env, fmt, thread};
 use evalsuite::tooling::LongCases;
 use evalsuite::{ProgressEvent, ProgressStep, Status};
 use evalsuite_records::record::{OutcomeCounts, SuiteId};
+use evalsuite_records::summary::lower_bound;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::OutputFormat;
@@ -235,8 +236,8 @@ struct RunState {
     ended: BTreeMap<TestKey, Status>,
     /// The last step of each case that is running, by test.
     running: BTreeMap<TestKey, ProgressEvent>,
-    /// Cost in US dollars of each case so far, by test.
-    cost: BTreeMap<TestKey, f64>,
+    /// Cost in US dollars of each case so far, by test, and whether it is a lower bound.
+    cost: BTreeMap<TestKey, (Option<f64>, bool)>,
 }
 
 impl RunState {
@@ -250,10 +251,10 @@ impl RunState {
         let test = &TestKey { test: test_name.clone(), package: package.clone(), module: module.clone() };
         // Dependencies of chosen cases run, too.
         self.tests.insert(test.clone());
-        if let ProgressStep::TrialFinished { cost_usd: Some(cost), .. }
-        | ProgressStep::CaseFinished { cost_usd: Some(cost), .. } = event.step
+        if let ProgressStep::TrialFinished { cost_usd, is_cost_partial, .. }
+        | ProgressStep::CaseFinished { cost_usd, is_cost_partial, .. } = event.step
         {
-            self.cost.insert(test.clone(), cost);
+            self.cost.insert(test.clone(), (cost_usd, is_cost_partial));
         }
         match &event.step {
             ProgressStep::CaseFinished { outcome, .. } => {
@@ -278,8 +279,9 @@ impl fmt::Display for RunState {
         let OutcomeCounts { passed, failed, error, skipped } = counts;
         write!(f, "{}/{} cases: ", self.ended.len(), self.tests.len())?;
         write!(f, "{passed} passed, {failed} failed, {error} error, {skipped} skipped")?;
-        if !self.cost.is_empty() {
-            write!(f, ", {:.4} USD", self.cost.values().sum::<f64>())?;
+        if let Some(cost) = self.cost.values().filter_map(|(cost, _)| *cost).reduce(|sum, cost| sum + cost) {
+            let is_partial = self.cost.values().any(|(_, is_partial)| *is_partial);
+            write!(f, ", {}", lower_bound(is_partial, &format!("{cost:.4} USD")))?;
         }
         for event in self.running.values().take(SHOWN) {
             write!(f, "\n  {event}")?;
@@ -390,6 +392,12 @@ mod run_state_tests {
             "a dependency that was not chosen"
         );
         assert!(state.to_string().starts_with("2/4 cases: 1 passed, 0 failed, 0 error, 1 skipped, 0.7500 USD\n"));
+        let unknown = json!({"case_finished": {"outcome": "failed", "score": 0.0, "cost_usd": null, "is_cost_partial": true, "reason": null}});
+        state.add(&event("s::c", 1, unknown));
+        assert!(
+            state.to_string().starts_with("3/4 cases: 1 passed, 1 failed, 0 error, 1 skipped, ≥ 0.7500 USD\n"),
+            "{state}"
+        );
         for number in 0..9 {
             state.add(&event(&format!("s::r{number}"), 1, started()));
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Usage, UserRecord, Verdict};
 use evalsuite_records::run_data::TextFile;
 use evalsuite_records::run_directory::{EVIDENCE, INPUT, read_run_record};
+use evalsuite_records::summary::lower_bound;
 use evalsuite_report::{CaseData, RunData, TrialData, content_text};
 use evalsuite_schema::decimal::{shown, shown_against};
 use evalsuite_schema::diagnostics::counted;
@@ -115,6 +116,9 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
     }
     let dollars = |usd: f64| format!("{usd:.4} USD");
     let tokens = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
+    let judges = record.judges();
+    let judge_tokens = |usage| lower_bound(judges.iter().any(|judge| judge.usage.is_none()), &tokens(usage));
+    let judge_cost = |usd| lower_bound(judges.iter().any(|judge| judge.cost_usd.is_none()), &dollars(usd));
     let seals = record.seals();
     add_facts(
         text,
@@ -124,8 +128,8 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
             ("duration", record.duration_ms.map(|ms| format!("{ms} ms"))),
             ("tokens", record.usage.map(tokens)),
             ("cost", record.cost_usd.map(dollars)),
-            ("judge tokens", record.judge_usage.map(tokens)),
-            ("judge cost", record.judge_cost_usd.map(dollars)),
+            ("judge tokens", record.judge_usage.map(judge_tokens)),
+            ("judge cost", record.judge_cost_usd.map(judge_cost)),
             ("user", record.user.as_ref().map(user_text)),
             ("user tokens", record.user_usage.map(tokens)),
             ("user cost", record.user_cost_usd.map(dollars)),

@@ -23,19 +23,20 @@ pub(crate) struct Expanded {
     pub(crate) suffix: String,
 }
 
-/// The cases that a written case becomes, each named by its values. `directory`: the name of its directory, which is its id unless it has
+/// The cases that a written case becomes, each named by its values. Where these cannot be read, it is the case as it is written, unless it
+/// refers to them: without their values, that would be another mistake. `directory`: the name of its directory, which is its id unless it has
 /// one.
 pub(crate) fn expand(mut case: Node, directory: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Expanded> {
     let alone = |node| vec![Expanded { node, suffix: String::new() }];
     let Some(key) = case.entry(KEY).map(|entry| entry.key_span) else { return alone(case) };
     let matrix = case.take_entry(key).expect("it is there");
     let found = match &matrix.value.data {
-        Data::Null => None,
+        Data::Null => return alone(case),
         Data::String(_) => rows(&matrix.value, scope, d),
         _ => combinations(&matrix, d),
     };
     let Some(combinations) = found.filter(|all| all.iter().all(|values| are_new(values, &case, d))) else {
-        return alone(case);
+        return if case.to_json().to_string().contains("{{") { Vec::new() } else { alone(case) };
     };
     if !scope.shared.may_copy(case.size() * combinations.len(), matrix.key_span, d) {
         return Vec::new();
@@ -348,6 +349,10 @@ mod tests {
             (cases.len(), problems.as_slice()),
             (1, ["1:32 E025 `n` is a name in `vars` and in `matrix`".to_owned()].as_slice())
         );
+        for matrix in ["gone.csv", "{n: 1}", "{m: []}"] {
+            let (cases, problems) = expanded(&format!("{{id: a, matrix: {matrix}, input: 'Hello {{{{ m }}}}'}}"));
+            assert_eq!((cases.len(), problems.len()), (0, 1), "{matrix}: {problems:?}");
+        }
         let ten = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
         let (_, problems) =
             expanded(&format!("{{id: a, matrix: {{a: {ten}, b: {ten}, c: {ten}, d: {ten}, e: [1, 2]}}}}"));

@@ -182,16 +182,38 @@ impl<'n> Fields<'n> {
             return false;
         };
         let entry = &self.entries[at];
-        let message = format!("`{key}` in {} is null", self.object.what);
-        let problem = Diagnostic::new(code, message).at(entry.key_span);
-        // The value of a variable is somewhere else.
+        let problem = Diagnostic::new(code, self.null_message(key)).at(entry.key_span);
+        let problem = match self.is_beside(entry) {
+            true => problem,
+            false => problem.related(entry.value.span, "the value is null"),
+        };
+        d.push(problem.help("write a value"));
+        true
+    }
+
+    fn null_message(&self, key: &str) -> String {
+        format!("`{key}` in {} is null", self.object.what)
+    }
+
+    /// Whether the value of an entry is written next to its key. That of a variable is somewhere else.
+    fn is_beside(&self, entry: &Entry) -> bool {
         let (key, value) = (entry.key_span, entry.value.span);
         let is_between = |next: &Entry| (key.end()..value.start()).contains(&next.key_span.start());
         let is_inside = key.file == value.file && key.end() <= value.start() && value.end() <= self.node.span.end();
-        let is_beside = is_inside && !self.entries.iter().any(is_between);
-        let problem = if is_beside { problem } else { problem.related(value, "the value is null") };
-        d.push(problem.help("write a value"));
-        true
+        is_inside && !self.entries.iter().any(is_between)
+    }
+
+    /// Reports keys that a variable makes null. Where null is written, the key counts as absent; here, a value is meant.
+    pub(crate) fn null_variables(&self, d: &mut Diagnostics) {
+        let is_known = |key: &str| is_in(self.common, key) || is_in(self.object.keys, key);
+        let is_null = |entry: &&Entry| entry.value.is_null() && is_known(&entry.key) && !self.is_beside(entry);
+        for entry in self.entries.iter().filter(is_null) {
+            let message = self.null_message(&entry.key);
+            // A required key is reported as missing.
+            if !d.iter().any(|problem| problem.place == Some(entry.key_span) && problem.message == message) {
+                self.is_null(Code::WrongType, &entry.key, d);
+            }
+        }
     }
 
     /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.
@@ -245,6 +267,7 @@ impl<'n> Fields<'n> {
 
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
+        self.null_variables(d);
         let keys: Vec<&'static Key> = self.all_keys().collect();
         let mut moved_below = Vec::new();
         for entry in self.rest() {

@@ -158,19 +158,27 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
         let message = format!("{what} must be a whole number, found {value}");
         return reject(Code::WrongType, node.span, message, "write a whole number", d);
     }
-    #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
-    let (is_small, is_large) = (value < low as f64, value > high as f64);
-    if is_small || is_large {
+    /// The first float that 64 bits do not hold.
+    const LIMIT: f64 = 18_446_744_073_709_551_616.0;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    let whole = match &node.data {
+        // As it is written, since a float has fewer digits.
+        Data::Number(number) if number.is_u64() => number.as_u64(),
+        _ => (0.0..LIMIT).contains(&value).then_some(value as u64),
+    };
+    let is_large = whole.map_or(value > 0.0, |whole| whole > high);
+    let whole = whole.filter(|whole| *whole >= low && !is_large);
+    if whole.is_none() {
         let not = |range: String| (format!("not {range}"), format!("write {range}"));
         let (problem, help) = match high >= u64::from(u32::MAX) {
             true if is_large => (format!("more than {high}"), "write a smaller number".to_owned()),
             true => not(format!("a whole number of at least {low}")),
             false => not(format!("a whole number from {low} to {high}")),
         };
-        return reject(Code::OutOfRange, node.span, format!("{what} is {value}, which is {problem}"), help, d);
+        let message = format!("{what} is {}, which is {problem}", node.number_or_kind());
+        return reject(Code::OutOfRange, node.span, message, help, d);
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
-    Some(value as u64)
+    whole
 }
 
 /// The one of `words` that is written.
@@ -416,6 +424,30 @@ fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {
 mod tests {
     use crate::diagnostic::Diagnostics;
     use crate::tests::Package;
+
+    #[test]
+    fn integers_are_read_with_all_their_digits() {
+        let package = Package::new(&[]);
+        let read = |yaml: &str| {
+            let mut d = Diagnostics::new();
+            (super::integer(&package.node(yaml), "`count`", 0, u64::MAX, &mut d), package.lines(&d).concat())
+        };
+        for (yaml, value) in [
+            ("9007199254740993", 9_007_199_254_740_993),
+            ("18446744073709551615", u64::MAX),
+            ("0xFFFFFFFFFFFFFFFF", u64::MAX),
+            ("2.0", 2),
+            ("-0", 0),
+            ("1e3", 1000),
+        ] {
+            assert_eq!(read(yaml), (Some(value), String::new()), "{yaml}");
+        }
+        for (yaml, shown) in [("18446744073709551616", "18446744073709551616"), ("1.0e+30", "1e+30")] {
+            let problem = format!("1:1 E024 `count` is {shown}, which is more than 18446744073709551615");
+            assert_eq!(read(yaml), (None, problem), "{yaml}");
+        }
+        assert_eq!(read("-1").1, "1:1 E024 `count` is -1, which is not a whole number of at least 0");
+    }
 
     #[test]
     fn a_count_that_is_too_large_is_not_called_too_small() {

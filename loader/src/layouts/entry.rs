@@ -124,6 +124,10 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     if let Some(found) = skill::with_file(path) {
         return Some(found);
     }
+    if let Some((what, help)) = other_file(&lower) {
+        let message = format!("`{}` is {what}, not a suite", files.shown(path));
+        return fields::reject(Code::UnsupportedSuiteFile, Span::whole(files.add(path)), message, help, d);
+    }
     // A name that is only an extension does not name a suite.
     let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
     if ends_with(".jsonl") {
@@ -136,6 +140,20 @@ fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let message = format!("`{}` is not a suite file", files.shown(path));
     let help = "name `suite.json`, an eval file such as `EVAL.yaml`, or a `.jsonl` file; a list of cases is read with `tests: ./file` from an EVAL.yaml";
     fields::reject(Code::UnsupportedSuiteFile, Span::whole(files.add(path)), message, help, d)
+}
+
+/// What a file with this name is that is no suite, and how it is checked.
+fn other_file(name: &str) -> Option<(&'static str, &'static str)> {
+    let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"))?;
+    match stem {
+        "targets" => Some((
+            "a targets file",
+            "name a suite, or a directory with suites: with each suite, the nearest targets file is checked",
+        )),
+        "case" => Some(("a case", "name its suite, with which its cases are checked")),
+        "calibration" => Some(("a calibration file", "name its suite, with which it is checked")),
+        _ => None,
+    }
 }
 
 fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {

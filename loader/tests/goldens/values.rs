@@ -1,5 +1,6 @@
 //! Values of single keys: `tests`, paths, choices and numbers.
 
+use evalsuite_loader::{Request, load};
 use evalsuite_schema::diagnostics::Fix;
 
 use super::{Package, shows};
@@ -142,6 +143,19 @@ fn a_reference_that_cannot_be_compared_is_an_error_of_the_case() {
     shows("references-of-suite-graders", &report(&format!("{of_suite}tests:\n{unpaid}")));
 }
 
+#[test]
+fn a_file_of_another_kind_is_called_what_it_is() {
+    for (file, what) in
+        [("targets.yaml", "a targets file"), ("case.yml", "a case"), ("calibration.yaml", "a calibration file")]
+    {
+        let entry = format!("suite/{file}");
+        let package = Package::new(&[(&entry, "targets: []\n")]);
+        let loaded = load(&Request::new(&entry, package.root()));
+        let messages: Vec<&str> = loaded.diagnostics.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(messages, [format!("`{entry}` is {what}, not a suite")]);
+    }
+}
+
 /// A key that is written was said to be missing.
 #[test]
 fn a_null_in_place_of_a_value_is_named_with_its_place() {
@@ -153,6 +167,26 @@ fn a_null_in_place_of_a_value_is_named_with_its_place() {
                 - {id: parts, vars: {parts: [null]}, input: '{{ parts.0 }}', criteria: Greets}\n";
     let package = Package::new(&[("suite/EVAL.yaml", eval)]);
     shows("null-values", &package.report());
+    // A setting that is optional would have no effect.
+    let eval = "tests:\n\
+                - id: reference\n  vars: {x: null, call: {tool: pay}}\n  input: Hello\n  expected_output: '{{ x }}'\n  criteria: '{{x}}'\n  \
+                  input_files: '{{ x }}'\n\
+                - id: graders\n  vars: {x: null}\n  input: Hello\n  assertions:\n  \
+                  - {type: tool-trajectory, mode: superset, expected: [{tool: pay, args: '{{ x }}', max_duration_ms: '{{x}}'}]}\n  \
+                  - {type: token-usage, max_total: 9, max_output: '{{ x }}', min_score: '{{ x }}'}\n  \
+                  - {type: rubrics, criteria: [{outcome: Greets, weight: '{{ x }}'}]}\n  \
+                  - {type: code-grader, command: [check], config: '{{ x }}', level: '{{ x }}'}\n  \
+                  - {type: own, config: {level: '{{ x }}'}, negate: '{{ x }}'}\n\
+                - {id: turn, vars: {x: null}, mode: conversation, turns: [{input: Hi, expected_output: '{{ x }}', assertions: [Greets]}]}\n";
+    shows("null-variables", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+    // Where null is written, or is data, it says what it says.
+    let eval = "tests:\n\
+                - id: a\n  vars: {x: null}\n  input: Hello\n  criteria:\n  expected_output: {total: '{{ x }}', due: null}\n  assertions:\n  \
+                  - {type: tool-trajectory, mode: superset, expected: [{tool: pay, args: {to: '{{ x }}'}, max_duration_ms: ~}]}\n  \
+                  - type: token-usage\n    max_total: 9\n    min_score:\n    max_output:\n  \
+                  - {type: field-accuracy, fields: [{path: total, match: exact, weight: null}]}\n  \
+                  - {type: contains-json, schema: {properties: {total: {const: '{{ x }}'}}}}\n";
+    assert_eq!(Package::new(&[("suite/EVAL.yaml", eval)]).report(), "no problems");
     let of_files = "tests:\n- {id: rows, matrix: ./rows.jsonl, input: '{{ question }}', criteria: Greets}\n";
     let rows = "{\"question\": \"Hello\"}\n{\"question\": null}\n";
     let report = Package::new(&[("suite/EVAL.yaml", of_files), ("suite/rows.jsonl", rows)]).report();

@@ -110,6 +110,14 @@ impl Shortfall {
     }
 }
 
+impl CalibrationRecord {
+    /// Whether the cost of some calls is not known, so that `cost_usd` is a lower bound.
+    pub fn is_cost_partial(&self) -> bool {
+        let mut judges = self.samples.iter().filter_map(|sample| sample.grader.as_ref()?.judge.as_ref());
+        judges.any(|judge| judge.cost_usd.is_none())
+    }
+}
+
 /// Result of one sample.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
 #[json(fill)]

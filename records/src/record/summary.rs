@@ -131,22 +131,26 @@ pub struct TargetSummary {
     /// Trials whose cost is not known although that of others is: what is summed up is then a lower bound.
     #[json(default, skip_if = "is_default")]
     pub unknown_costs: UnknownCosts,
+    /// The same for their tokens.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_tokens: UnknownCosts,
     /// Durations of the agent.
     pub duration_ms: Durations,
 }
 
-/// Numbers of trials whose cost is not known, because it was not reported or the trial ended before. 0 where the cost of no trial is known.
+/// Numbers of trials whose cost or tokens are not known, because they were not reported or the trial ended before. 0 where those of no trial are
+/// known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
 #[json(fill)]
 #[non_exhaustive]
 pub struct UnknownCosts {
     /// All trials, also those that count only with their cost, without attempts that were repeated.
     pub trials: u32,
-    /// Trials without the cost of the agent.
+    /// Trials without those of the agent.
     pub agent: u32,
-    /// Trials that asked a judge, without its cost.
+    /// Trials that asked a judge, without those of the judge.
     pub judges: u32,
-    /// Trials with a simulated user, without its cost.
+    /// Trials with a simulated user, without those of the user.
     pub users: u32,
 }
 

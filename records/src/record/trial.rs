@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Location, Object, is_default};
 
-use super::{CaseIdentity, CaseRecord, GraderRecord, Reason, Status, Usage};
+use super::{CaseIdentity, CaseRecord, GraderRecord, JudgeRecord, Reason, Status, Usage};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -396,6 +396,18 @@ impl TrialRecord {
     pub fn all_graders(&self) -> impl Iterator<Item = &GraderRecord> {
         let of_turns = self.turns.iter().flatten().flat_map(|turn| &turn.graders);
         self.graders.iter().chain(of_turns)
+    }
+
+    /// The judges that graders of the trial asked, of its turns and of its simulated user, too.
+    pub fn judges(&self) -> Vec<&JudgeRecord> {
+        fn add<'r>(grader: &'r GraderRecord, all: &mut Vec<&'r JudgeRecord>) {
+            all.extend(&grader.judge);
+            grader.members.iter().for_each(|member| add(member, all));
+        }
+        let mut all = Vec::new();
+        let of_user = self.user.iter().flat_map(|user| &user.graders);
+        self.all_graders().chain(of_user).for_each(|grader| add(grader, &mut all));
+        all
     }
 
     /// The commands besides the agent that were to be sealed and are not, each once, such as "unsealed: grader `tests`: the kernel has no

@@ -13,8 +13,8 @@ use evalsuite_schema::sorting::{map, set, sort};
 use evalsuite_schema::{Object, Value};
 
 use crate::record::{
-    CaseRecord, Durations, Estimate, GraderMean, GraderRecord, GraderState, OutcomeCounts, PassRate, ReasonCode,
-    Status, TargetSummary, TrialRecord, TrialSummary, UnknownCosts, Usage, UserCounts,
+    CaseRecord, Durations, Estimate, GraderMean, GraderState, JudgeRecord, OutcomeCounts, PassRate, ReasonCode, Status,
+    TargetSummary, TrialRecord, TrialSummary, UnknownCosts, Usage, UserCounts,
 };
 use crate::trial_statistics::{self, pass_at_k, pass_hat_k};
 
@@ -94,35 +94,62 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
         user_cost_usd: total(
             trials.iter().filter_map(|t| t.user_cost_usd).chain(uncounted().filter_map(|t| t.user_cost_usd)),
         ),
-        unknown_costs: unknown_costs(cases),
+        unknown_costs: unknown(Spending::Cost, cases),
+        unknown_tokens: unknown(Spending::Tokens, cases),
         duration_ms: spans(durations),
     }
 }
 
-fn unknown_costs(cases: &[SummedCase<'_>]) -> UnknownCosts {
-    let all = || cases.iter().flat_map(|case| case.record.all_trials());
-    let records = || cases.iter().flat_map(|case| case.trials);
-    // Of a trial that does not count, the summary of its case tells only the tokens.
-    let others = || cases.iter().flat_map(|case| case.record.surplus.iter().chain(&case.record.confirming));
-    let judged = records().filter(|trial| trial.judge_cost_usd.is_none() && asks_judge(trial)).count()
-        + others().filter(|trial| trial.judge_cost_usd.is_none() && trial.judge_usage.is_some()).count();
-    let played = records().filter(|trial| trial.user_cost_usd.is_none() && trial.user.is_some()).count()
-        + others().filter(|trial| trial.user_cost_usd.is_none() && trial.user_usage.is_some()).count();
-    let if_any = |of: fn(&TrialSummary) -> Option<f64>, unknown: usize| {
-        if all().any(|trial| of(trial).is_some()) { number(unknown) } else { 0 }
-    };
-    let agent = if_any(|trial| trial.cost_usd, all().filter(|trial| trial.cost_usd.is_none()).count());
-    let (judges, users) = (if_any(|trial| trial.judge_cost_usd, judged), if_any(|trial| trial.user_cost_usd, played));
-    let trials = if agent + judges + users > 0 { number(all().count()) } else { 0 };
-    UnknownCosts { trials, agent, judges, users }
+/// What a trial spends.
+#[derive(Debug, Clone, Copy)]
+enum Spending {
+    Cost,
+    Tokens,
 }
 
-/// Whether a grader of the trial, or of one of its turns, asked a judge.
-fn asks_judge(trial: &TrialRecord) -> bool {
-    fn any_asks(graders: &[GraderRecord]) -> bool {
-        graders.iter().any(|grader| grader.judge.is_some() || any_asks(&grader.members))
+impl Spending {
+    /// Whether that of the agent, of judges and of a simulated user is known.
+    fn is_known(self, trial: &TrialSummary) -> [bool; 3] {
+        match self {
+            Self::Cost => [&trial.cost_usd, &trial.judge_cost_usd, &trial.user_cost_usd].map(Option::is_some),
+            Self::Tokens => [&trial.usage, &trial.judge_usage, &trial.user_usage].map(Option::is_some),
+        }
     }
-    any_asks(&trial.graders) || trial.turns.iter().flatten().any(|turn| any_asks(&turn.graders))
+
+    fn is_known_of_judge(self, judge: &JudgeRecord) -> bool {
+        match self {
+            Self::Cost => judge.cost_usd.is_some(),
+            Self::Tokens => judge.usage.is_some(),
+        }
+    }
+
+    fn is_known_of_user(self, trial: &TrialRecord) -> bool {
+        match self {
+            Self::Cost => trial.user_cost_usd.is_some(),
+            Self::Tokens => trial.user_usage.is_some(),
+        }
+    }
+}
+
+fn unknown(spending: Spending, cases: &[SummedCase<'_>]) -> UnknownCosts {
+    let all = || cases.iter().flat_map(|case| case.record.all_trials());
+    let records = || cases.iter().flat_map(|case| case.trials);
+    // Of a trial that does not count, the summary of its case only tells what was spent.
+    let others = || cases.iter().flat_map(|case| case.record.surplus.iter().chain(&case.record.confirming));
+    let asks = |trial: &TrialSummary| trial.judge_usage.is_some() || trial.judge_cost_usd.is_some();
+    let talks = |trial: &TrialSummary| trial.user_usage.is_some() || trial.user_cost_usd.is_some();
+    let judged =
+        records().filter(|trial| !trial.judges().iter().all(|judge| spending.is_known_of_judge(judge))).count()
+            + others().filter(|trial| asks(trial) && !spending.is_known(trial)[1]).count();
+    let played = records().filter(|trial| trial.user.is_some() && !spending.is_known_of_user(trial)).count()
+        + others().filter(|trial| talks(trial) && !spending.is_known(trial)[2]).count();
+    let agents = all().filter(|trial| !spending.is_known(trial)[0]).count();
+    let if_any = |who: usize, unknown: usize| {
+        if all().any(|trial| spending.is_known(trial)[who]) { number(unknown) } else { 0 }
+    };
+    let (agent, judges, users) = (if_any(0, agents), if_any(1, judged), if_any(2, played));
+    let trials = if agent + judges + users > 0 { number(all().count()) } else { 0 };
+    UnknownCosts { trials, agent, judges, users }
 }
 
 /// What became of seals, with the number of trials.

@@ -78,7 +78,7 @@ impl fmt::Display for SummaryText<'_> {
         trial_errors(&summary.targets, f)?;
         users(&summary.targets, f)?;
         repeated(&summary.cases, f)?;
-        unknown_costs(&summary.targets, f)?;
+        unknown_spending(&summary.targets, f)?;
         failed_graders(&summary.cases, f)?;
         targets(&summary.targets).write(width, f)?;
         pass_at_k(summary, f)?;
@@ -144,19 +144,22 @@ fn repeated(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// `  cost     not known of the agent in 146 of 148 trials: what is shown is a lower bound`.
-fn unknown_costs(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let sum = |of: fn(&UnknownCosts) -> u32| targets.iter().map(|target| of(&target.unknown_costs)).sum::<u32>();
-    let trials = sum(|unknown| unknown.trials);
-    for (who, unknown) in [
-        ("the agent", sum(|unknown| unknown.agent)),
-        ("judges", sum(|unknown| unknown.judges)),
-        ("simulated users", sum(|unknown| unknown.users)),
-    ] {
-        if unknown > 0 {
-            writeln!(
-                f,
-                "  cost     not known of {who} in {unknown} of {trials} trials: what is shown is a lower bound"
-            )?;
+fn unknown_spending(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    type Of = fn(&TargetSummary) -> UnknownCosts;
+    let of_each: [(&str, Of); 2] =
+        [("cost    ", |target| target.unknown_costs), ("tokens  ", |target| target.unknown_tokens)];
+    for (what, of) in of_each {
+        let sum = |part: fn(UnknownCosts) -> u32| targets.iter().map(|target| part(of(target))).sum::<u32>();
+        let trials = sum(|unknown| unknown.trials);
+        for (who, unknown) in [
+            ("the agent", sum(|unknown| unknown.agent)),
+            ("judges", sum(|unknown| unknown.judges)),
+            ("simulated users", sum(|unknown| unknown.users)),
+        ] {
+            if unknown > 0 {
+                let count = format!("{unknown} of {trials} trials");
+                writeln!(f, "  {what} not known of {who} in {count}: what is shown is a lower bound")?;
+            }
         }
     }
     Ok(())
@@ -196,7 +199,8 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
     table(targets.iter().filter(|_| is_run).map(|target| {
         let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
         let cached = target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0);
-        let unknown = target.unknown_costs;
+        let (unknown, uncounted) = (target.unknown_costs, target.unknown_tokens);
+        let tokens = |usage: Option<Usage>, unknown: u32| usage.map(|usage| lower_bound(unknown > 0, &tokens(usage)));
         let dollars =
             |cost: Option<f64>, unknown: u32| cost.map(|cost| lower_bound(unknown > 0, &format!("{cost:.4}")));
         let total = target.duration_ms.p50.map(|_| target.duration_ms.total);
@@ -208,10 +212,10 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
             ("skipped", has_skipped.then(|| target.cases.skipped.to_string())),
             ("score", target.mean_score.map(score)),
             ("95 % interval", interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}"))),
-            ("tokens", target.usage.map(tokens)),
-            ("cached", cached.map(|cached| cached.to_string())),
-            ("judge tokens", target.judge_usage.map(tokens)),
-            ("user tokens", target.user_usage.map(tokens)),
+            ("tokens", tokens(target.usage, uncounted.agent)),
+            ("cached", cached.map(|cached| lower_bound(uncounted.agent > 0, &cached.to_string()))),
+            ("judge tokens", tokens(target.judge_usage, uncounted.judges)),
+            ("user tokens", tokens(target.user_usage, uncounted.users)),
             ("USD", dollars(target.cost_usd, unknown.agent)),
             ("judge USD", dollars(target.judge_cost_usd, unknown.judges)),
             ("user USD", dollars(target.user_cost_usd, unknown.users)),

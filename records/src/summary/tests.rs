@@ -1,6 +1,6 @@
 //! Tests of summaries.
 
-use crate::record::{GraderRecord, JudgeRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
+use crate::record::{GraderRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
 use crate::summary::*;
 
 #[test]
@@ -105,7 +105,8 @@ fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
         let mut trial = TrialRecord::new();
         trial.cost_usd = cost;
         if let Some(judge) = judge {
-            let inner = GraderRecord { judge: Some(JudgeRecord::default()), ..GraderRecord::default() };
+            let judge_record = JudgeRecord { cost_usd: judge, ..JudgeRecord::default() };
+            let inner = GraderRecord { judge: Some(judge_record), ..GraderRecord::default() };
             let outer = GraderRecord { members: vec![inner], ..GraderRecord::default() };
             (trial.graders, trial.judge_cost_usd) = (vec![outer], judge);
         }
@@ -118,7 +119,7 @@ fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
         record.surplus = surplus.iter().map(uncounted).collect();
         record.retried = vec![TrialSummary::default()];
         let metadata = Object::new();
-        unknown_costs(&[SummedCase { record: &record, trials, metadata: &metadata }])
+        unknown(Spending::Cost, &[SummedCase { record: &record, trials, metadata: &metadata }])
     };
     let counts = |unknown: UnknownCosts| [unknown.trials, unknown.agent, unknown.judges, unknown.users];
     assert_eq!(counts(of(&[trial(None, Some(None)), trial(None, None)], &[None])), [0; 4], "nothing is shown");
@@ -126,4 +127,30 @@ fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
     assert_eq!(counts(of(&[trial(Some(0.1), None), trial(None, None)], &[None])), [3, 2, 0, 0]);
     let judged = [trial(None, Some(Some(0.1))), trial(None, Some(None)), trial(None, None)];
     assert_eq!(counts(of(&judged, &[])), [3, 0, 1, 0], "one asked a judge that did not tell");
+    let mut in_part = trial(None, Some(Some(0.1)));
+    in_part.graders.push(GraderRecord { judge: Some(JudgeRecord::default()), ..GraderRecord::default() });
+    assert_eq!(counts(of(&[in_part], &[])), [1, 0, 1, 0], "one of two judges did not tell");
+}
+
+#[test]
+fn trials_without_known_tokens_are_counted_beside_those_with_them() {
+    let trial = |usage: Option<Usage>, judge: Option<Usage>| {
+        let mut trial = TrialRecord::new();
+        let asked = JudgeRecord { usage: judge, cost_usd: Some(0.1), ..JudgeRecord::default() };
+        trial.graders = vec![GraderRecord { judge: Some(asked), ..GraderRecord::default() }];
+        (trial.usage, trial.judge_usage, trial.judge_cost_usd) = (usage, judge, Some(0.1));
+        trial
+    };
+    let (some, metadata) = (Some(Usage::new(1, 2)), Object::new());
+    for (trials, expected) in [
+        (vec![trial(some, some), trial(some, some)], [0; 4]),
+        (vec![trial(None, None), trial(None, None)], [0; 4]),
+        (vec![trial(some, some), trial(None, some), trial(None, None)], [3, 2, 1, 0]),
+    ] {
+        let mut record = CaseRecord::new();
+        record.trials = trials.iter().map(|trial| TrialSummary::new(trial, String::new())).collect();
+        let case = SummedCase { record: &record, trials: &trials, metadata: &metadata };
+        let found = unknown(Spending::Tokens, &[case]);
+        assert_eq!([found.trials, found.agent, found.judges, found.users], expected);
+    }
 }

@@ -286,7 +286,7 @@ function measures(report, cases) {
     measure('Trials', count(trials.length), `${count(trials.filter((trial) => trial.outcome === 'p').length)} passed`),
     agent !== null && measure('Cost of agent', costBound(agent, unknown), unknown ? `not known of ${plural(unknown, 'trial')}` : cases.length ? `${dollars(agent / cases.length)} a case` : ''),
     judge !== null && measure('Cost of judges', costBound(judge, unknownJudge), agent && !unknown && !unknownJudge ? `${percent(judge / (agent + judge), 0)} of all` : ''),
-    input !== null && measure('Tokens', count(input + output + (cached || 0)), `${count(output)} out · ${percent((cached || 0) / Math.max(1, input + (cached || 0)), 0)} cached`),
+    input !== null && measure('Tokens', lowerBound(count(input + output + (cached || 0)), trials.some((trial) => !trial.tokens)), `${count(output)} out · ${percent((cached || 0) / Math.max(1, input + (cached || 0)), 0)} cached`),
     total !== null && measure('Time of agent', duration(total), `median ${duration(quantile(values('ms'), 0.5))} · p95 ${duration(quantile(values('ms'), 0.95))}`),
   ];
 }

@@ -49,9 +49,13 @@ function dollars(value) {
   return `$${value.toFixed(value < 1 ? 3 : 2)}`;
 }
 
-/** A sum of costs, with the sign that it is a lower bound where some of them are not known. */
+/** A sum, with the sign that it is a lower bound where some of its parts are not known. */
+function lowerBound(text, unknown) {
+  return unknown && text !== NONE ? `≥ ${text}` : text;
+}
+
 function costBound(value, unknown) {
-  return unknown && value !== null && value !== undefined ? `≥ ${dollars(value)}` : dollars(value);
+  return lowerBound(dollars(value), unknown);
 }
 
 function count(value) {

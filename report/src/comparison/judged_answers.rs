@@ -50,6 +50,8 @@ pub struct JudgedAnswers {
     pub usage: Option<Usage>,
     /// Cost of judges in US dollars; `None` where none was reported.
     pub cost_usd: Option<f64>,
+    /// Whether the tokens of some calls are not known, so that `usage` is a lower bound.
+    pub is_usage_partial: bool,
     /// Whether the cost of some calls is not known, so that `cost_usd` is a lower bound.
     pub is_cost_partial: bool,
     /// What follows.
@@ -95,6 +97,7 @@ impl JudgedAnswers {
             first_interval: share_interval(&firsts, &of_firsts),
             calls: records().map(|record| record.attempts).sum(),
             usage,
+            is_usage_partial: usage.is_some() && records().any(|record| record.usage.is_none()),
             is_cost_partial: !costs.is_empty() && costs.len() < records().count(),
             cost_usd: (!costs.is_empty()).then(|| sum(costs)),
             verdict: ComparisonVerdict::Undecided,

@@ -196,7 +196,8 @@ impl JudgedAnswers {
         }
         text.push_str(&format!("  {}", counted(self.calls, "call")));
         if let Some(usage) = self.usage {
-            text.push_str(&format!(", {} + {} tokens", usage.input.saturating_add(usage.cached), usage.output));
+            let tokens = format!("{} + {} tokens", usage.input.saturating_add(usage.cached), usage.output);
+            text.push_str(&format!(", {}", lower_bound(self.is_usage_partial, &tokens)));
         }
         if let Some(cost) = self.cost_usd {
             text.push_str(&format!(", {}", lower_bound(self.is_cost_partial, &format!("${cost:.4}"))));

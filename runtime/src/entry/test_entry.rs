@@ -291,6 +291,7 @@ mod tests {
             finished: trial + 1,
             mean_score: None,
             cost_usd: None,
+            is_cost_partial: false,
         }
     }
 

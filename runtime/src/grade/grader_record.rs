@@ -24,7 +24,7 @@ pub(crate) struct GraderResult {
     pub(crate) forced_fail: bool,
     /// The answer, or what the agent reported, is not what the grader reads: the verdict is `fail`, also if the result is inverted.
     pub(crate) lacks_evidence: bool,
-    /// A member lacks evidence, without which the result of the composite is not certain.
+    /// A member lacks evidence, or a part of it cannot be read: what is inverted is not certain.
     pub(crate) has_blind_member: bool,
     /// A member on which everything depends did not pass, so that the case fails, too.
     pub(crate) broken_guard: bool,

@@ -3,7 +3,7 @@
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
-use evalsuite_schema::json::{Object, Value};
+use evalsuite_schema::json::{Reader, Value};
 use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;
@@ -50,9 +50,9 @@ impl Iterator for Objects<'_> {
                 self.rest = &text[1..];
                 continue;
             }
-            let mut values = serde_json::Deserializer::from_str(text).into_iter::<Object>();
-            if let Some(Ok(object)) = values.next() {
-                self.rest = &text[values.byte_offset()..];
+            let mut reader = Reader::new(text);
+            if let Ok(object) = reader.value() {
+                self.rest = &text[reader.offset()..];
                 return Some(Value::Object(object));
             }
             self.rest = after_object(text);
@@ -257,6 +257,12 @@ mod tests {
         assert!(!passes("nothing"));
         let listed = contains_json(&config, "{} {\"price\": \"2.5\"}").assertions;
         assert_eq!(listed.len(), 2, "the violations of every object are listed: {listed:?}");
+        let wanted =
+            evalsuite_schema::json::from_str(r#"{"properties": {"n": {"const": 18446744073709551616}}}"#).unwrap();
+        let config = ContainsJson { schema: Some(JsonSchema { file: None, schema: wanted }) };
+        let state = |answer: &str| contains_json(&config, answer).state;
+        assert_eq!(state("n is {\"n\": 18446744073709551616}"), ScoreState::Decided(1.0));
+        assert!(matches!(state("n is {\"n\": 18446744073709551617}"), ScoreState::Error(_)));
     }
 
     #[test]

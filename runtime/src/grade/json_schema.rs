@@ -1,5 +1,6 @@
 //! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use evalsuite_records::record::Assertion;
@@ -37,13 +38,11 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
     let (mut assertions, mut more) = (Vec::new(), 0);
-    let mut wanted = Vec::new();
-    wanted_numbers(&config.schema, &mut wanted);
+    let mut wanted = Wanted::default();
+    wanted.add(&config.schema);
     for value in values {
-        if let Some((wanted, found)) = rounded_alike(&wanted, &value) {
-            return Score::error(format!(
-                "the validator rounds integers beyond 64 bits, and takes {found} for {wanted}"
-            ));
+        if let Some(reason) = wanted.rounded(&value) {
+            return Score::error(reason);
         }
         let instance = serde_json::Value::from(&value);
         let mut violations = validator.iter_errors(&instance).peekable();
@@ -60,15 +59,73 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
     Score { assertions, ..Score::from(false) }
 }
 
-/// Adds the numbers to which a schema compares others (`const`, `enum`).
-fn wanted_numbers<'s>(schema: &'s Value, found: &mut Vec<&'s Number>) {
-    match schema {
-        Value::Array(items) => items.iter().for_each(|item| wanted_numbers(item, found)),
-        Value::Object(object) => object.iter().for_each(|(key, value)| match key.as_str() {
-            "const" | "enum" => numbers(value, found),
-            _ => wanted_numbers(value, found),
-        }),
-        _ => {}
+/// What a schema asks of numbers.
+#[derive(Default)]
+struct Wanted<'s> {
+    /// Numbers with which others are compared.
+    compared: Vec<&'s Number>,
+    /// Numbers by which others are divided.
+    divisors: Vec<&'s Number>,
+    /// Whether the elements of a list have to be different.
+    are_different: bool,
+}
+
+impl<'s> Wanted<'s> {
+    fn add(&mut self, schema: &'s Value) {
+        match schema {
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Object(object) => object.iter().for_each(|(key, value)| match key.as_str() {
+                "const" | "enum" | "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" => {
+                    numbers(value, &mut self.compared);
+                }
+                "multipleOf" => numbers(value, &mut self.divisors),
+                "uniqueItems" => self.are_different |= *value == true,
+                _ => self.add(value),
+            }),
+            _ => {}
+        }
+    }
+
+    /// Why the validator could be wrong about a value: it gets the nearest floats of integers beyond 64 bits, and divides the nearest float of
+    /// any integer by a number with a fraction.
+    fn rounded(&self, value: &Value) -> Option<String> {
+        let mut found = Vec::new();
+        if !self.compared.is_empty() || !self.divisors.is_empty() || self.are_different {
+            numbers(value, &mut found);
+        }
+        let is_large = found.iter().chain(&self.compared).any(|number| number.is_large());
+        if is_large && let Some((wanted, found)) = self.taken_for_each_other(&found) {
+            return Some(format!("the validator rounds integers beyond 64 bits, and takes {found} for {wanted}"));
+        }
+        self.divisors.iter().find_map(|divisor| {
+            let is_rounded = |number: &&&Number| {
+                number.is_large() && divisor.as_u64() != Some(1) || divisor.is_f64() && !number.is_float_exactly()
+            };
+            let number = found.iter().find(is_rounded)?;
+            Some(format!("the validator rounds {number}, and cannot say whether it is a multiple of {divisor}"))
+        })
+    }
+
+    /// Two different numbers that have the same float, one of them an integer beyond 64 bits.
+    fn taken_for_each_other<'n>(&self, found: &[&'n Number]) -> Option<(&'n Number, &'n Number)>
+    where
+        's: 'n,
+    {
+        let mut wanted: HashMap<u64, Vec<&'n Number>> = HashMap::new();
+        // Both zeros are one number.
+        let float = |number: &Number| number.as_f64().map(|float| (float + 0.0).to_bits());
+        for number in &self.compared {
+            wanted.entry(float(number)?).or_default().push(number);
+        }
+        found.iter().find_map(|number| {
+            let alike = wanted.entry(float(number)?).or_default();
+            let is_other = |other: &&&Number| (number.is_large() || other.is_large()) && !number.is_same(other);
+            let other = alike.iter().find(is_other).copied();
+            if self.are_different && alike.is_empty() {
+                alike.push(number);
+            }
+            Some((other?, *number))
+        })
     }
 }
 
@@ -80,18 +137,6 @@ fn numbers<'v>(value: &'v Value, found: &mut Vec<&'v Number>) {
         Value::Object(object) => object.values().for_each(|value| numbers(value, found)),
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
-}
-
-/// A wanted number and another one in a value that are one number for the validator, which gets the nearest floats of large integers.
-fn rounded_alike<'n>(wanted: &[&'n Number], value: &'n Value) -> Option<(&'n Number, &'n Number)> {
-    if wanted.is_empty() {
-        return None;
-    }
-    let mut found = Vec::new();
-    numbers(value, &mut found);
-    let pairs = wanted.iter().flat_map(|wanted| found.iter().map(|found| (*wanted, *found)));
-    let mut large = pairs.filter(|(wanted, found)| wanted.is_large() || found.is_large());
-    large.find(|(wanted, found)| wanted.as_f64() == found.as_f64() && !wanted.is_same(found))
 }
 
 /// Formats that came with later drafts than draft-06.
@@ -175,6 +220,16 @@ mod tests {
             (r#"{"const": 18446744073709551617}"#, "18446744073709551618"),
             (r#"{"enum": [1, 18446744073709551615]}"#, "18446744073709551616"),
             (r#"{"properties": {"a": {"const": [18446744073709551616]}}}"#, r#"{"a": [18446744073709551617]}"#),
+            (r#"{"minimum": 18446744073709551618}"#, "18446744073709551617"),
+            (r#"{"maximum": 18446744073709551616}"#, "18446744073709551617"),
+            (r#"{"exclusiveMaximum": 18446744073709551617}"#, "18446744073709551616"),
+            (r#"{"exclusiveMinimum": -9223372036854775809}"#, "-9223372036854775808"),
+            (r#"{"minimum": -9223372036854775808}"#, "-9223372036854775809"),
+            (r#"{"maximum": 1.8446744073709552e19}"#, "18446744073709551617"),
+            (r#"{"multipleOf": 2}"#, "18446744073709551617"),
+            (r#"{"multipleOf": 0.7}"#, "9007199254740993"),
+            (r#"{"uniqueItems": true}"#, "[18446744073709551616, 18446744073709551617]"),
+            (r#"{"uniqueItems": true}"#, "[[1], [18446744073709551616], {\"a\": 18446744073709551617}]"),
         ] {
             assert!(matches!(run(schema(of), answer).state, ScoreState::Error(_)), "{of} {answer}");
         }
@@ -182,7 +237,23 @@ mod tests {
             let state = run(schema(r#"{"const": 18446744073709551617}"#), answer).state;
             assert_eq!(state, ScoreState::Decided(score), "{answer}");
         }
-        assert_eq!(run(schema(r#"{"type": "integer"}"#), "18446744073709551617").state, ScoreState::Decided(1.0));
+        for (of, answer, score) in [
+            (r#"{"type": "integer"}"#, "18446744073709551617", 1.0),
+            (r#"{"minimum": 18446744073709551617}"#, "18446744073709551617", 1.0),
+            (r#"{"minimum": 18446744073709551617}"#, "18446744073709551615", 0.0),
+            (r#"{"maximum": 18446744073709551615}"#, "18446744073709551616", 0.0),
+            (r#"{"exclusiveMaximum": 18446744073709551617}"#, "18446744073709551617", 0.0),
+            (r#"{"multipleOf": 1}"#, "18446744073709551617", 1.0),
+            (r#"{"multipleOf": 3}"#, "9007199254740993", 1.0),
+            (r#"{"multipleOf": 2}"#, "9007199254740993", 0.0),
+            (r#"{"multipleOf": 0.5}"#, "9007199254740992", 1.0),
+            (r#"{"uniqueItems": true}"#, "[18446744073709551617, 18446744073709551617]", 0.0),
+            (r#"{"uniqueItems": true}"#, "[1, 1, 18446744073709551617]", 0.0),
+            (r#"{"const": 9007199254740993}"#, "9007199254740992.0", 0.0),
+            (r#"{"maximum": 9007199254740992.0}"#, "9007199254740993", 0.0),
+        ] {
+            assert_eq!(run(schema(of), answer).state, ScoreState::Decided(score), "{of} {answer}");
+        }
     }
 
     #[test]

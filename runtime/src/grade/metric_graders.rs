@@ -211,7 +211,8 @@ pub(crate) fn llm_calls(evidence: &Evidence<'_>) -> Result<u64, NotReported> {
 
 /// The tokens.
 pub(crate) fn usage(evidence: &Evidence<'_>) -> Result<Usage, NotReported> {
-    known(evidence.usage(), evidence.facts().unknown.spending.as_deref(), NO_USAGE)
+    let unknown = &evidence.facts().unknown;
+    known(evidence.usage(), unknown.tokens.as_deref().or(unknown.spending.as_deref()), NO_USAGE)
 }
 
 /// The cost in US dollars.

@@ -18,22 +18,34 @@ use crate::grade::grader_record::GraderResult;
 use crate::grade::json_graders::equal;
 use crate::grade::metric_graders::{NotReported, call_duration_ms, calls_of_tools, knows_all_tools, tool_calls};
 use crate::model::evidence::Evidence;
-use crate::model::score::Score;
+use crate::model::score::{Score, ScoreState};
 use crate::record::trial_statistics::ratio;
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
     let calls = known_calls(config, evidence)?;
     let points = |possible| Points { possible, knows_all_tools: knows_all_tools(evidence), ..Points::default() };
-    Ok(match config.mode {
+    let mut result: GraderResult = match config.mode {
         TrajectoryMode::AnyOrder => {
             any_order(config, &calls, points(config.minimums.len() + config.maximums.len()))?.into()
         }
         mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
         TrajectoryMode::InOrder => in_order(config, &calls, points(config.expected.len()))?.into(),
-        TrajectoryMode::Exact => return exact(config, &calls, points(config.expected.len().max(calls.len()))),
+        TrajectoryMode::Exact => exact(config, &calls, points(config.expected.len().max(calls.len())))?,
         TrajectoryMode::Superset => superset(config, &calls, points(config.expected.len()))?.into(),
         TrajectoryMode::Subset => subset(config, &calls, points(calls.len()))?.into(),
-    })
+    };
+    // A call that cannot be read could be one that must not be made.
+    result.has_blind_member = result.score.state != ScoreState::Decided(1.0)
+        && calls
+            .iter()
+            .any(|call| call.arguments().is_none() && config.expected.iter().any(|item| compares(config, item, call)));
+    Ok(result)
+}
+
+/// Whether the arguments of a call matter for whether it is the expected one.
+fn compares(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
+    let how = item.args_match.as_ref().unwrap_or(&config.args_match);
+    is_tool_named(&call.tool, &item.tool) && matches!(item.args, Some(Args::Object(_))) && *how != ArgsMatch::Ignore
 }
 
 /// The calls, if what is known of them is enough for the mode.
@@ -363,7 +375,6 @@ mod tests {
 
     use super::{assign, *};
     use crate::model::evidence::{Facts, UnknownWork};
-    use crate::model::score::ScoreState;
 
     fn run(config: Value, calls: Value) -> (ScoreState, bool) {
         let mut message = Message::text(Role::Assistant, "done");
@@ -391,6 +402,29 @@ mod tests {
         assert_eq!(run(twice, names(&["a"])), (ScoreState::Decided(0.5), false));
         let reused = json!({"mode": "subset", "expected": names(&["a"])});
         assert_eq!(run(reused, names(&["a", "a", "b"])), (ScoreState::Decided(2.0 / 3.0), false));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_read_is_not_taken_for_another_one() {
+        let is_blind = |config: Value, input: Value| {
+            let mut message = Message::text(Role::Assistant, "done");
+            message.tool_calls = vec![ToolCall::new("pay").with_input(input)];
+            let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+            grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).unwrap().has_blind_member
+        };
+        for mode in ["in_order", "exact", "superset", "subset"] {
+            let config = |item: Value| json!({"mode": mode, "expected": [item]});
+            let paid = || json!({"tool": "p*", "args": {"object": {"amount": 100}}});
+            for cut in [json!("{\"amount\": 100"), json!([100])] {
+                assert!(is_blind(config(paid()), cut), "{mode}");
+            }
+            assert!(!is_blind(config(paid()), json!({"amount": 99})), "{mode}");
+            assert!(!is_blind(config(json!({"tool": "pay"})), json!("{")), "{mode}");
+            assert!(
+                !is_blind(config(json!({"tool": "ask", "args": {"object": {"amount": 100}}})), json!("{")),
+                "{mode}"
+            );
+        }
     }
 
     fn expected(items: &[(&str, Value)]) -> Value {

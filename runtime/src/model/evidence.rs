@@ -125,6 +125,8 @@ pub(crate) struct UnknownWork {
     pub(crate) model_calls: Option<String>,
     /// The tools whose calls are known, if it may have others.
     pub(crate) known_tools: Option<Vec<String>>,
+    /// Why its tokens are not known, if its cost may be.
+    pub(crate) tokens: Option<String>,
     /// Why its tokens and its cost are not known.
     pub(crate) spending: Option<String>,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use evalsuite_records::record::{Status, Verdict};
+use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::json::{FromJson, ToJson};
 
 /// A step of a case that runs, as [`RunOptions::with_progress`](crate::RunOptions::with_progress) reports it, and as one line of
@@ -92,6 +93,9 @@ pub enum ProgressStep {
         mean_score: Option<f64>,
         /// Cost of the case so far in US dollars, of the agent and of judges; `None` if none was reported.
         cost_usd: Option<f64>,
+        /// Whether the cost of the agent or of a judge is not known of some trials, so that `cost_usd` is a lower bound.
+        #[json(default)]
+        is_cost_partial: bool,
     },
     /// The case has ended.
     #[non_exhaustive]
@@ -102,6 +106,9 @@ pub enum ProgressStep {
         score: Option<f64>,
         /// Cost of the case in US dollars, of the agent and of judges; `None` if none was reported.
         cost_usd: Option<f64>,
+        /// Whether the cost of the agent or of a judge is not known of some trials, so that `cost_usd` is a lower bound.
+        #[json(default)]
+        is_cost_partial: bool,
         /// Why it did not pass.
         reason: Option<String>,
     },
@@ -125,16 +132,16 @@ impl fmt::Display for ProgressEvent {
                     None => write!(f, "undecided"),
                 }
             }
-            ProgressStep::TrialFinished { trial, outcome, score, mean_score, cost_usd, .. } => {
+            ProgressStep::TrialFinished { trial, outcome, score, mean_score, cost_usd, is_cost_partial, .. } => {
                 write!(f, "trial {} of {trials} {}", trial + 1, outcome.as_str())?;
                 write_score(f, "score", *score)?;
                 write_score(f, "mean so far", mean_score.filter(|_| trials > 1))?;
-                write_cost(f, *cost_usd)
+                write_cost(f, *cost_usd, *is_cost_partial)
             }
-            ProgressStep::CaseFinished { outcome, score, cost_usd, reason } => {
+            ProgressStep::CaseFinished { outcome, score, cost_usd, is_cost_partial, reason } => {
                 write!(f, "{}", outcome.as_str())?;
                 write_score(f, "score", *score)?;
-                write_cost(f, *cost_usd)?;
+                write_cost(f, *cost_usd, *is_cost_partial)?;
                 match reason.as_deref().and_then(|reason| reason.lines().next()) {
                     Some(reason) => write!(f, ": {reason}"),
                     None => Ok(()),
@@ -148,8 +155,8 @@ fn write_score(f: &mut fmt::Formatter<'_>, name: &str, score: Option<f64>) -> fm
     score.map_or(Ok(()), |score| write!(f, ", {name} {score:.2}"))
 }
 
-fn write_cost(f: &mut fmt::Formatter<'_>, cost: Option<f64>) -> fmt::Result {
-    cost.map_or(Ok(()), |cost| write!(f, ", {cost:.4} USD"))
+fn write_cost(f: &mut fmt::Formatter<'_>, cost: Option<f64>, is_partial: bool) -> fmt::Result {
+    cost.map_or(Ok(()), |cost| write!(f, ", {}", lower_bound(is_partial, &format!("{cost:.4} USD"))))
 }
 
 /// Those who are told the steps of a run.
@@ -227,13 +234,20 @@ mod tests {
             finished: 2,
             mean_score: Some(0.75),
             cost_usd: Some(0.5),
+            is_cost_partial: false,
         };
+        let mut in_part = trial.clone();
+        if let ProgressStep::TrialFinished { is_cost_partial, .. } = &mut in_part {
+            *is_cost_partial = true;
+        }
+        assert_eq!(text(1, in_part), "shop::late: trial 2 of 1 passed, score 1.00, ≥ 0.5000 USD");
         assert_eq!(text(3, trial.clone()), "shop::late: trial 2 of 3 passed, score 1.00, mean so far 0.75, 0.5000 USD");
         assert_eq!(text(1, trial), "shop::late: trial 2 of 1 passed, score 1.00, 0.5000 USD");
         let case = ProgressStep::CaseFinished {
             outcome: Status::Skipped,
             score: None,
             cost_usd: None,
+            is_cost_partial: true,
             reason: Some("needs a judge\nhelp: more".into()),
         };
         assert_eq!(text(1, case), "shop::late: skipped: needs a judge");

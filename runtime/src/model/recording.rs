@@ -114,6 +114,9 @@ pub(crate) struct Captured {
     /// The calls that MCP servers got are among the messages, or beside those that the agent reports.
     #[json(skip_if = "Option::is_none")]
     pub(crate) servers: Option<ServerCalls>,
+    /// The agent reported tokens of a turn that may be those of its session so far, and are not in `usage`.
+    #[json(skip_if = "std::ops::Not::not")]
+    pub(crate) has_unclear_tokens: bool,
     /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
     #[json(skip)]
     pub(crate) seen: Option<String>,

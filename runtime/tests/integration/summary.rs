@@ -169,12 +169,14 @@ fn what_trials_took_is_summed() {
     assert_eq!(lines[1], "  errors   3 of 12 trials ended in an error", "{shown}");
     let unknown = "  cost     not known of the agent in 8 of 12 trials: what is shown is a lower bound";
     assert_eq!(lines[2], unknown, "{shown}");
-    assert_eq!(lines[3], "  target   passed  failed  error  score  95 % interval", "{shown}");
-    assert_eq!(lines[4], "  default       1       1      3   0.60   0.12 to 0.97", "{shown}");
-    assert!(lines[5].starts_with("  target   tokens       USD"), "{shown}");
-    assert!(lines[6].starts_with("  default     110  ≥ 2.0000"), "{shown}");
-    assert_eq!(lines[7], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases; left out: 4 with fewer than 4 graded trials)");
-    assert_eq!(lines[9], "  is-json  1.00       10          0       0");
+    let unknown = "  tokens   not known of the agent in 2 of 12 trials: what is shown is a lower bound";
+    assert_eq!(lines[3], unknown, "{shown}");
+    assert_eq!(lines[4], "  target   passed  failed  error  score  95 % interval", "{shown}");
+    assert_eq!(lines[5], "  default       1       1      3   0.60   0.12 to 0.97", "{shown}");
+    assert!(lines[6].starts_with("  target   tokens       USD"), "{shown}");
+    assert!(lines[7].starts_with("  default   ≥ 110  ≥ 2.0000"), "{shown}");
+    assert_eq!(lines[8], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases; left out: 4 with fewer than 4 graded trials)");
+    assert_eq!(lines[10], "  is-json  1.00       10          0       0");
 }
 
 #[test]

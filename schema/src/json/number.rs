@@ -93,6 +93,11 @@ impl Number {
         }
     }
 
+    /// Whether the nearest float is the number.
+    pub fn is_float_exactly(&self) -> bool {
+        self.as_f64().and_then(Self::from_f64).is_some_and(|float| self.is_same(&float))
+    }
+
     /// Whether an integer is a float: the shortest digits that are read as the float are those of the integer.
     fn is_integer_of(&self, float: f64) -> bool {
         // Without the sign of minus zero.

@@ -388,7 +388,7 @@ equal! {
     &str: |own, other| own.as_str() == Some(*other);
     String: |own, other| own.as_str() == Some(other.as_str());
     bool: |own, other| own.as_bool() == Some(*other);
-    f64: |own, other| own.as_f64() == Some(*other);
+    f64: |own, other| own.as_number().zip(Number::from_f64(*other)).is_some_and(|(own, other)| own.is_same(&other));
     serde_json::Value: |own, other| {
         let other = Value::from(other);
         *own == other

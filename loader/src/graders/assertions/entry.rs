@@ -51,8 +51,9 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let config = match (built_in, replacement(&fields, &written)) {
         (Some(known), _) => {
             let config = graders::settings(known, &mut fields, cx, &mut notes, d);
-            if !known.is_open {
-                fields.finish(d);
+            match known.is_open {
+                true => fields.null_variables(d),
+                false => fields.finish(d),
             }
             config
         }
@@ -142,6 +143,7 @@ fn replacement(fields: &Fields<'_>, written: &str) -> Option<Replacement> {
 /// Settings of a grader registered in Rust, which only the grader can check.
 fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<GraderConfig> {
     let config = fields.read_or("config", Object::new(), fields::object, d)?;
+    fields.null_variables(d);
     for entry in fields.rest() {
         // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
@@ -244,8 +246,9 @@ fn built_in(
     let mut fields = Fields::new(settings, known, d)?.with_common(TASK_GRADER_KEYS);
     read_changes(grader, &mut fields, cx, d);
     let config = graders::settings(known, &mut fields, cx, notes, d);
-    if !known.is_open {
-        fields.finish(d);
+    match known.is_open {
+        true => fields.null_variables(d),
+        false => fields.finish(d),
     }
     grader.min_score = grader.min_score.or(notes.pass_mark);
     config

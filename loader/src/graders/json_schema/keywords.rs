@@ -61,7 +61,6 @@ const COUNT: ValueShape = Simple(
 const ENUM: ValueShape =
     Simple(|node| node.as_sequence().is_some_and(|values| !values.is_empty()), "a list of at least one value");
 const NUMBER: ValueShape = Simple(|node| matches!(node.data, Data::Number(_)), "a number");
-const POSITIVE: ValueShape = Simple(|node| node.as_f64().is_some_and(|number| number > 0.0), "a number above 0");
 const TEXT: ValueShape = Simple(|node| node.as_str().is_some(), "text");
 
 /// The value of keywords, the first and the last draft that has them, and their names.
@@ -83,7 +82,7 @@ const KEYWORDS: &[Keywords] = &[
     (COUNT, Draft6, Draft202012, &["maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"]),
     (ENUM, Draft6, Draft202012, &["enum"]),
     (NUMBER, Draft6, Draft202012, &["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"]),
-    (POSITIVE, Draft6, Draft202012, &["multipleOf"]),
+    (Checked(divisor), Draft6, Draft202012, &["multipleOf"]),
     (TEXT, Draft6, Draft202012, &["$comment", "$ref", "$schema", "description", "title"]),
     (Checked(schema), Draft6, Draft201909, &["additionalItems"]),
     (Checked(schema_or_list), Draft6, Draft201909, &["items"]),
@@ -211,6 +210,18 @@ fn identifier(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
             invalid(node, "a schema inside the schema has an `$id` of its own", help, check.d);
         }
         Some(_) => {}
+    }
+}
+
+/// The validator divides by the nearest float.
+fn divisor(check: &mut SchemaCheck<'_, '_>, node: &Node, what: &str) {
+    /// Integers up to here are floats.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = node.as_f64().filter(|number| *number > 0.0);
+    check.expect(number.is_some(), node, what, "a number above 0");
+    if number.is_some_and(|number| number >= EXACT) {
+        let message = format!("{what} is {}, which the validator would round", node.number_or_kind());
+        invalid(node, message, "write a number below 2^53, 9007199254740992", check.d);
     }
 }
 

@@ -87,6 +87,15 @@ fn mistakes_have_their_place_and_are_reported_once() {
         ("prefixItems: []", &["1:14 E076 `prefixItems` must be a list of at least one schema, found an empty list"]),
         ("maxLength: -1", &["1:12 E076 `maxLength` must be a whole number of at least 0, found -1"]),
         ("multipleOf: 0", &["1:13 E076 `multipleOf` must be a number above 0, found 0"]),
+        ("multipleOf: 9007199254740991", &[]),
+        (
+            "multipleOf: 9007199254740993",
+            &["1:13 E076 `multipleOf` is 9007199254740993, which the validator would round"],
+        ),
+        (
+            "multipleOf: 18446744073709551617",
+            &["1:13 E076 `multipleOf` is 18446744073709551617, which the validator would round"],
+        ),
         (
             "pattern: '('",
             &["1:10 E076 the pattern does not compile: opening parenthesis without closing parenthesis at offset 0"],

@@ -150,14 +150,30 @@ pub(in crate::read) fn name_of_not_finite(value: f64) -> &'static str {
 }
 
 /// The value of digits to another base than ten.
+#[allow(clippy::cast_possible_truncation, reason = "less than the base")]
 fn based(digits: &str, base: u32) -> Option<Number> {
+    const BILLION: u64 = 1_000_000_000;
     if let Ok(value) = u64::from_str_radix(digits, base) {
         return Some(Number::from(value));
     }
-    let value = digits
-        .chars()
-        .fold(0.0, |value, digit| value * f64::from(base) + f64::from(digit.to_digit(base).unwrap_or_default()));
-    Number::from_f64(value)
+    let digits = || digits.chars().map(|digit| digit.to_digit(base).unwrap_or_default());
+    if !digits().fold(0.0, |value, digit| value * f64::from(base) + f64::from(digit)).is_finite() {
+        return None;
+    }
+    // The value to base 10^9, its last digit first.
+    let mut value: Vec<u32> = Vec::new();
+    for digit in digits() {
+        let mut carry = u64::from(digit);
+        for part in &mut value {
+            let sum = u64::from(*part) * u64::from(base) + carry;
+            (*part, carry) = ((sum % BILLION) as u32, sum / BILLION);
+        }
+        if carry > 0 {
+            value.push(carry as u32);
+        }
+    }
+    let decimal: String = value.iter().rev().map(|part| format!("{part:09}")).collect();
+    number_of_digits(&decimal, true)
 }
 
 /// How JavaScript spells a number as a key: `1` also for `1.0`.

@@ -32,8 +32,8 @@ pub(crate) struct Session {
     /// Name and version of the agent, if it says so.
     pub(crate) agent_info: Value,
     pub(crate) model: Option<String>,
-    /// Cost of the turns before.
-    pub(crate) cost_before: f64,
+    /// What the agent reported in the turn before; `None` in the first turn.
+    pub(crate) reported_before: Option<Reported>,
     /// Whether the turn was cancelled.
     pub(crate) is_cancelled: bool,
     /// The responses to requests, by id; `None` if there is none yet.
@@ -41,6 +41,15 @@ pub(crate) struct Session {
     /// Updates that came before the id of the session.
     early: Vec<Value>,
     pub(crate) turn: Turn,
+}
+
+/// Tokens and cost as the agent reports them.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    /// The `usage` of the response.
+    pub(crate) tokens: Value,
+    /// That of the session so far.
+    pub(crate) cost_usd: Option<f64>,
 }
 
 /// What has arrived in a turn.
@@ -82,7 +91,7 @@ impl Session {
             prompt_capabilities: Value::Null,
             agent_info: Value::Null,
             model: None,
-            cost_before: 0.0,
+            reported_before: None,
             is_cancelled: false,
             responses: BTreeMap::new(),
             early: Vec::new(),

@@ -14,7 +14,7 @@ use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{AcpTarget, Value};
 
 use crate::agents::acp::agent_process::AgentProcess;
-use crate::agents::acp::session::{Session, Turn, Unanswered};
+use crate::agents::acp::session::{Reported, Session, Turn, Unanswered};
 use crate::agents::acp::session_files::SessionFiles;
 use crate::agents::command::command_call::{with_stderr_text, write_captured};
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -188,15 +188,17 @@ impl Session {
         if self.agent_info.is_object() {
             outcome.metadata.insert("agent".to_owned(), self.agent_info.clone());
         }
-        if let Some(cost) = outcome.cost_usd.as_mut() {
-            // The agent reports the cost of the session.
-            let session = *cost;
-            *cost = session - self.cost_before;
-            self.cost_before = session;
+        let tokens = asked.as_ref().map_or(Value::Null, |result| result["usage"].clone());
+        let reported = Reported { tokens, cost_usd: outcome.cost_usd };
+        let before = self.reported_before.as_ref();
+        outcome.cost_usd = reported.cost_of_turn(before);
+        match reported.tokens_of_turn(before) {
+            Ok(usage) => outcome.usage = usage,
+            Err(Unclear) => recording.captured.has_unclear_tokens = true,
         }
+        self.reported_before = Some(reported);
         if let Ok(result) = &asked {
             recording.complete = true;
-            outcome.usage = usage(result);
             outcome.duration_ms = Some(milliseconds(took));
             outcome.metadata.insert("stop_reason".to_owned(), result["stopReason"].clone());
         }
@@ -328,9 +330,36 @@ impl Ending {
     }
 }
 
-/// The tokens of a turn, if the result of `session/prompt` has them.
-pub(crate) fn usage(result: &Value) -> Option<Usage> {
-    let usage = result.get("usage")?;
+/// Tokens of which it is not known whether they are those of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unclear;
+
+impl Reported {
+    /// The tokens of the turn. The schema of the protocol calls them those of the session so far, and many agents report those of the turn.
+    /// Both are the same in the first turn. Later, a number that is smaller than in the turn before is one of the turn; others could be either.
+    pub(crate) fn tokens_of_turn(&self, before: Option<&Self>) -> Result<Option<Usage>, Unclear> {
+        let keys =
+            ["totalTokens", "inputTokens", "outputTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
+        let number = |reported: &Self, key: &str| reported.tokens.get(key).and_then(Value::as_u64);
+        let is_smaller = |before: &Self| {
+            let mut numbers = keys.iter().filter_map(|key| number(self, key).zip(number(before, key)));
+            numbers.any(|(now, before)| now < before)
+        };
+        match usage(&self.tokens) {
+            Some(_) if before.is_some_and(|before| !is_smaller(before)) => Err(Unclear),
+            usage => Ok(usage),
+        }
+    }
+
+    /// The cost of the turn, if the cost of the session is known before it and after it.
+    pub(crate) fn cost_of_turn(&self, before: Option<&Self>) -> Option<f64> {
+        let cost = self.cost_usd? - before.map_or(Some(0.0), |before| before.cost_usd)?;
+        before.is_none_or(|_| cost >= 0.0).then_some(cost)
+    }
+}
+
+/// The tokens of a `usage`, if it has them.
+pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     let number = |key: &str| usage.get(key).and_then(Value::as_u64);
     let (input, output) = (number("inputTokens")?, number("outputTokens")?);
     let (cached, written) = (number("cachedReadTokens").unwrap_or(0), number("cachedWriteTokens").unwrap_or(0));
@@ -435,13 +464,32 @@ mod tests {
     #[test]
     fn cached_tokens_are_counted_once() {
         let of = |total: u64| {
-            usage(
-                &json!({"usage": {"inputTokens": 100, "outputTokens": 10, "cachedReadTokens": 60, "totalTokens": total}}),
-            )
+            usage(&json!({"inputTokens": 100, "outputTokens": 10, "cachedReadTokens": 60, "totalTokens": total}))
         };
         assert_eq!(of(170), Some(Usage::new(100, 10).with_cached(60)));
         assert_eq!(of(110), Some(Usage::new(40, 10).with_cached(60)));
-        assert_eq!(usage(&json!({"usage": null})), None);
+        assert_eq!(usage(&json!(null)), None);
         assert_eq!(usage(&json!({})), None);
+    }
+
+    #[test]
+    fn tokens_are_those_of_a_turn_where_they_cannot_be_those_of_the_session() {
+        let reported = |input: Option<u64>, output: u64, cost_usd: Option<f64>| {
+            let tokens = input.map_or(Value::Null, |input| json!({"inputTokens": input, "outputTokens": output}));
+            Reported { tokens, cost_usd }
+        };
+        let tokens = |now: Option<u64>, before: Option<u64>| {
+            reported(now, 10, None).tokens_of_turn(Some(&reported(before, 10, None)))
+        };
+        assert_eq!(reported(Some(5), 1, None).tokens_of_turn(None), Ok(Some(Usage::new(5, 1))));
+        assert_eq!(tokens(Some(99), Some(100)), Ok(Some(Usage::new(99, 10))));
+        for (now, before) in [(Some(101), Some(100)), (Some(100), Some(100)), (Some(5), None)] {
+            assert_eq!(tokens(now, before), Err(Unclear), "{now:?} {before:?}");
+        }
+        assert_eq!(tokens(None, Some(100)), Ok(None));
+        let cost = |now, before| reported(None, 0, now).cost_of_turn(Some(&reported(None, 0, before)));
+        assert_eq!(cost(Some(0.75), Some(0.5)), Some(0.25));
+        assert_eq!([cost(Some(0.25), Some(0.5)), cost(None, Some(0.5)), cost(Some(0.5), None)], [None; 3]);
+        assert_eq!(reported(None, 0, Some(0.5)).cost_of_turn(None), Some(0.5));
     }
 }

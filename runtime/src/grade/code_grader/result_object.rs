@@ -17,6 +17,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_records::record::{Assertion, Verdict};
+use evalsuite_schema::json::Reader;
 use evalsuite_schema::{Object, Value};
 
 use crate::model::score::Score;
@@ -50,11 +51,11 @@ pub(super) fn error(object: &Object) -> Option<String> {
 pub(super) fn is_in(text: &str) -> bool {
     let mut rest = text;
     while let Some(start) = rest.find('{') {
-        let mut objects = serde_json::Deserializer::from_str(&rest[start..]).into_iter::<Object>();
-        rest = match objects.next() {
-            Some(Ok(object)) if is_result(&object) => return true,
-            Some(Ok(_)) => &rest[start + objects.byte_offset()..],
-            _ => &rest[start + 1..],
+        let mut reader = Reader::new(&rest[start..]);
+        rest = match reader.value() {
+            Ok(object) if is_result(&object) => return true,
+            Ok(_) => &rest[start + reader.offset()..],
+            Err(_) => &rest[start + 1..],
         };
     }
     false

@@ -1,10 +1,6 @@
-//! The `field-accuracy` grader: compares fields of the answer with those of the reference. Tolerances are computed with exact decimal
-//! numbers: 19.91 − 19.90 is 0.01, which it is not in binary floating point.
-//!
-//! The decimal numbers are hand-written: a difference, a product and a comparison of numbers with up to 38 digits, for which every user would compile
-//! `rust_decimal` or `bigdecimal`. Compared with Python's `decimal` in the tests of grading.
+//! The `field-accuracy` grader: compares fields of the answer with those of the reference.
 
-use std::cmp::Ordering;
+mod decimal;
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
@@ -14,6 +10,7 @@ use evalsuite_schema::grader::{
     DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, date, decimal_text, expected_document,
 };
 
+use self::decimal::Decimal;
 use crate::grade::assertion_text::{fixed, shorten, show};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::json_graders::equal;
@@ -118,9 +115,11 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     let (Some(actual), Some(expected)) = (number(actual), number(expected)) else {
         return (false, "non-numeric value".to_owned());
     };
-    let relative = relative && expected.value != 0.0;
-    let (held, difference) = exactly_within(&actual, &expected, tolerance, relative)
-        .unwrap_or_else(|| roughly_within(actual.value, expected.value, tolerance, relative));
+    let relative = relative && !expected.is_zero();
+    let difference = actual.distance(&expected);
+    let allowed = Decimal::shortest(tolerance);
+    let allowed = if relative { allowed.size_of_product(&expected) } else { allowed };
+    let (held, difference) = (difference.size_order(&allowed).is_le(), difference.nearest());
     let shown = fixed(difference, 2);
     if held {
         return (true, format!("within tolerance: diff={shown}"));
@@ -129,36 +128,14 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     let (shown, of) = match (looks_within, relative) {
         (false, _) => (shown, String::new()),
         (true, false) => (shown_against(difference, tolerance), String::new()),
-        (true, true) => (show(difference), format!(" of {}", show(expected.value.abs()))),
+        (true, true) => (show(difference), format!(" of {}", show(expected.nearest().abs()))),
     };
     (false, format!("outside tolerance: diff={shown}, tolerance={}{of}", show(tolerance)))
 }
 
-/// Whether two numbers differ by at most a tolerance, and their difference; `None` if they have too many digits to say so exactly.
-fn exactly_within(actual: &FieldNumber, expected: &FieldNumber, tolerance: f64, relative: bool) -> Option<(bool, f64)> {
-    let (actual, expected) = (actual.decimal?, expected.decimal?);
-    let difference = actual.distance(expected)?;
-    let tolerance = Decimal::shortest(tolerance)?;
-    let allowed = if relative { tolerance.size_of_product(expected)? } else { tolerance };
-    Some((difference.order(allowed)?.is_le(), difference.nearest()))
-}
-
-fn roughly_within(actual: f64, expected: f64, tolerance: f64, relative: bool) -> (bool, f64) {
-    let difference = (actual - expected).abs();
-    let compared = if relative { difference / expected.abs() } else { difference };
-    (compared <= tolerance, difference)
-}
-
-/// A number in a document: as it is computed with, and as it is written, if that can be compared exactly.
-struct FieldNumber {
-    value: f64,
-    decimal: Option<Decimal>,
-}
-
 /// A number, or a text that is a decimal number.
-fn number(value: &Value) -> Option<FieldNumber> {
-    let written = decimal_text(value)?;
-    Some(FieldNumber { value: written.parse().ok()?, decimal: Decimal::parse(&written) })
+fn number(value: &Value) -> Option<Decimal> {
+    Decimal::parse(&decimal_text(value)?)
 }
 
 fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
@@ -171,69 +148,8 @@ fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, Str
     (false, format!("date mismatch: got {}, expected {}", show(actual), show(expected)))
 }
 
-/// `digits · 10^exponent`.
-#[derive(Debug, Clone, Copy)]
-struct Decimal {
-    digits: i128,
-    exponent: i32,
-}
-
-impl Decimal {
-    /// The number that a text such as `-19.90` or `1e-3` is; `None` if it is no number, or has more digits than can be compared exactly.
-    fn parse(text: &str) -> Option<Self> {
-        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, exponent.parse().ok()?),
-            None => (text, 0),
-        };
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let fraction = fraction.trim_end_matches('0');
-        let digits = format!("{whole}{fraction}").parse().ok()?;
-        Some(Self { digits, exponent: i32::checked_sub(exponent, i32::try_from(fraction.len()).ok()?)? })
-    }
-
-    /// The shortest decimal that is read as this number.
-    fn shortest(value: f64) -> Option<Self> {
-        Self::parse(&format!("{value:e}"))
-    }
-
-    /// The distance of two numbers.
-    fn distance(self, other: Self) -> Option<Self> {
-        let exponent = self.exponent.min(other.exponent);
-        let digits = self.digits_at(exponent)?.checked_sub(other.digits_at(exponent)?)?.checked_abs()?;
-        Some(Self { digits, exponent })
-    }
-
-    /// The size of the product of two numbers.
-    fn size_of_product(self, other: Self) -> Option<Self> {
-        let digits = self.digits.checked_mul(other.digits)?.checked_abs()?;
-        Some(Self { digits, exponent: self.exponent.checked_add(other.exponent)? })
-    }
-
-    /// The order of two numbers.
-    fn order(self, other: Self) -> Option<Ordering> {
-        let exponent = self.exponent.min(other.exponent);
-        Some(self.digits_at(exponent)?.cmp(&other.digits_at(exponent)?))
-    }
-
-    /// The nearest binary number.
-    fn nearest(self) -> f64 {
-        format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::NAN)
-    }
-
-    /// The digits of the number with a lower exponent.
-    fn digits_at(self, exponent: i32) -> Option<i128> {
-        if self.digits == 0 {
-            return Some(0);
-        }
-        let zeros = u32::try_from(self.exponent.checked_sub(exponent)?).ok()?;
-        self.digits.checked_mul(10_i128.checked_pow(zeros)?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::cmp::Ordering::{Equal, Greater, Less};
-
     use evalsuite_schema::json::json;
     use evalsuite_schema::{Content, Message, Role};
 
@@ -313,6 +229,20 @@ mod tests {
         assert!(hit(0.01, false, json!("19.90"), "\"19.91\"") && !hit(0.01, false, json!("19.90"), "\"19.911\""));
         assert!(hit(0.1, true, json!(0.3), "0.33") && !hit(0.1, true, json!(0.3), "0.3301"));
         assert!(!hit(0.0, false, json!(9_007_199_254_740_993_u64), "9007199254740992"));
+        let nines = "9".repeat(40);
+        for (expected, actual) in
+            [(&*nines, &*nines.replace("99", "98")), (&format!("0.{nines}"), &format!("0.{nines}1"))]
+        {
+            let same = format!("\"{expected}\"");
+            assert!(hit(0.0, false, json!(expected), &same) && hit(0.0, true, json!(expected), &same), "{expected}");
+            let other = format!("\"{actual}\"");
+            assert!(
+                !hit(0.0, false, json!(expected), &other) && !hit(0.0, true, json!(expected), &other),
+                "{expected}"
+            );
+            assert!(!hit(1e-42, false, json!(expected), &other) && hit(1e39, false, json!(expected), &other));
+        }
+        assert!(hit(0.0, false, json!(1e300), "1e300") && !hit(1e300, false, json!(1e300), "-1e-300"));
         assert!(hit(0.1, false, json!(1_000_000.1), "1000000.2") && hit(1e300, false, json!(1e300), "1"));
         assert!(!hit(9.0, false, json!(10), "\"$10\"") && !hit(9.0, false, json!(1), "\"Infinity\""));
     }
@@ -353,38 +283,5 @@ mod tests {
         for answer in ["", "none", "{\"a\": 1} and {\"a\": 2}", "{a: 1}"] {
             assert_eq!(run(fields.clone(), json!({"a": 1}), answer).0, ScoreState::Decided(0.0), "{answer}");
         }
-    }
-
-    fn number(text: &str) -> Decimal {
-        Decimal::parse(text).unwrap_or_else(|| panic!("{text} is a number"))
-    }
-
-    #[test]
-    fn differences_are_those_of_decimals() {
-        let distance = |a, b| number(a).distance(number(b)).unwrap();
-        assert_eq!(distance("19.90", "19.91").order(number("0.01")), Some(Equal));
-        assert_eq!(distance("1.0", "1.1").order(number("0.1")), Some(Equal));
-        assert_eq!(distance("9007199254740993", "9007199254740992").order(number("0")), Some(Greater));
-        assert_eq!(distance("1e30", "1").order(number("1e30")), Some(Less));
-        assert_eq!(distance("-1.5", "1.5").nearest(), 3.0);
-    }
-
-    #[test]
-    fn texts_are_numbers_or_not() {
-        assert_eq!(number("+007.50e1").nearest(), 75.0);
-        assert_eq!(number(".5").nearest(), 0.5);
-        assert_eq!(number("5.").nearest(), 5.0);
-        assert_eq!(Decimal::shortest(0.1).unwrap().nearest(), 0.1);
-        for text in ["", ".", "e5", "1e", "1.2.3", "--1", "1-", "0x10", "inf", "1e99999999999"] {
-            assert!(Decimal::parse(text).is_none(), "{text}");
-        }
-    }
-
-    #[test]
-    fn more_digits_than_fit_are_no_answer_and_no_panic() {
-        assert!(number("1e300").distance(number("1")).is_none());
-        assert!(number("1e300").order(number("1e-300")).is_none());
-        assert!(Decimal::parse(&"9".repeat(40)).is_none());
-        assert_eq!(number("0e300").distance(number("1")).unwrap().nearest(), 1.0);
     }
 }

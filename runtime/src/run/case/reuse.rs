@@ -116,7 +116,7 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
     let record = own_record(plan, record, run);
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
-    plan.report_case_end(&record, None);
+    plan.report_case_end(&record, None, false);
     Ok(Some(plan.report(record, trials)))
 }
 

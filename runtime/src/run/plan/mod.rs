@@ -242,12 +242,13 @@ impl Plan<'_> {
         });
     }
 
-    /// Reports that the case has ended.
-    pub(crate) fn report_case_end(&self, record: &CaseRecord, cost_usd: Option<f64>) {
+    /// Reports that the case has ended. `is_cost_partial`: the cost is a lower bound.
+    pub(crate) fn report_case_end(&self, record: &CaseRecord, cost_usd: Option<f64>, is_cost_partial: bool) {
         self.report_progress(|| ProgressStep::CaseFinished {
             outcome: record.outcome,
             score: record.score,
             cost_usd,
+            is_cost_partial,
             reason: record.reason.as_ref().map(|reason| self.redactor.apply(&reason.message).into_owned()),
         });
     }

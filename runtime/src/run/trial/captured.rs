@@ -196,6 +196,10 @@ const NO_CALLS: &str = "the agent's calls are not known: record each with `trial
 const NO_MODEL_CALLS: &str = "the agent's calls of models are not known: it reports no messages, and its MCP servers only show its calls \
                               of tools";
 
+/// Why the tokens of an agent over ACP are not known.
+const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
+                              those of the session so far, as the protocol says";
+
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
     let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
@@ -276,6 +280,7 @@ fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> Unkn
         calls: calls.or_else(|| servers?.missing.clone()),
         model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
         known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
+        tokens: (captured.has_unclear_tokens && outcome.usage.is_none()).then(|| UNCLEAR_TOKENS.to_owned()),
         spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
     }
 }

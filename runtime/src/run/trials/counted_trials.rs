@@ -48,6 +48,16 @@ pub(crate) fn cost<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> Opt
     trials.into_iter().flat_map(of_trial).flatten().reduce(|sum, cost| sum + cost)
 }
 
+/// Whether the cost of some trials is not known, of the agent, of a judge or of a simulated user. That of an attempt that was repeated does not
+/// matter: it often ends before there is one.
+pub(crate) fn is_cost_partial<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> bool {
+    trials.into_iter().any(|trial| {
+        trial.cost_usd.is_none()
+            || trial.user.is_some() && trial.user_cost_usd.is_none()
+            || trial.judges().iter().any(|judge| judge.cost_usd.is_none())
+    })
+}
+
 /// Mean score of the trials that passed or failed.
 pub(crate) fn mean_score(results: &[TrialPoint]) -> Option<f64> {
     let completed = results.iter().filter(|point| is_completed(point.outcome));

@@ -19,7 +19,7 @@ use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::counted_trials::{
-    CaseTrials, CountedTrials, EndedTrial, StopRule, cost, mean_score, results, run_attempts,
+    CaseTrials, CountedTrials, EndedTrial, StopRule, cost, is_cost_partial, mean_score, results, run_attempts,
 };
 use crate::workspace::WorkspaceBase;
 
@@ -170,6 +170,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         progress.trials.add(index, Ok(trial));
         let points = results(progress.trials.ended());
         let cost_usd = cost(progress.trials.ended().chain(progress.trials.retried()));
+        let is_cost_partial = is_cost_partial(progress.trials.ended());
         self.count(&mut progress)?;
         drop(progress);
         self.plan.report_progress(|| ProgressStep::TrialFinished {
@@ -179,6 +180,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
             finished: u32::try_from(points.len()).unwrap_or(u32::MAX),
             mean_score: mean_score(&points),
             cost_usd,
+            is_cost_partial,
         });
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Conversations: the turns of one session.
 
+use evalsuite::Usage;
 use evalsuite_schema::json::{Value, json};
 
 use super::{Package, error, file, passed};
-use crate::common::{case_json, contains};
+use crate::common::{case_json, contains, grader};
 
 fn turn(text: &str, expected: &str) -> Value {
     json!({"input": {"role": "user", "content": {"text": text}}, "graders": [contains(expected)]})
@@ -42,6 +43,33 @@ fn the_turns_of_a_conversation_are_turns_of_one_session() {
     assert!(file(&case, "agent/turn-000/protocol.jsonl").contains("session/new"));
     assert!(!file(&case, "agent/turn-001/protocol.jsonl").contains("session/new"));
     assert!(file(&case, "agent/turn-002/stderr.txt").contains("heard 3"));
+}
+
+/// An agent that reports these tokens in its turns.
+fn reporting(tokens: [u32; 3]) -> String {
+    let mut script = "start\n".to_owned();
+    for (index, input) in tokens.iter().enumerate() {
+        let usage = format!(
+            r#"{{"stopReason":"end_turn","usage":{{"inputTokens":{input},"outputTokens":5,"totalTokens":{}}}}}"#,
+            input + 5
+        );
+        script += &format!("text 'got {}'\nanswer {} '{usage}'\nhear\n", index + 1, index + 3);
+    }
+    script
+}
+
+#[test]
+fn tokens_of_a_session_are_not_counted_in_each_turn() {
+    let limit = grader("tokens", 9, json!({"token-usage": {"max_total": 1000.0}}));
+    let mut talk = talk();
+    talk["graders"] = json!([limit]);
+    let case = Package::new(&reporting([100, 250, 300]), "").run_case(&talk);
+    assert_eq!(case.trials()[0].usage, None);
+    let (_, message) = error(&case);
+    assert!(message.contains("those of the session so far"), "{message}");
+    let case = Package::new(&reporting([100, 90, 80]), "").run_case(&talk);
+    passed(&case);
+    assert_eq!(case.trials()[0].usage, Some(Usage::new(270, 15)), "numbers that fall are those of turns");
 }
 
 /// Answers with what it was told about its servers.
