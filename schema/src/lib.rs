@@ -97,7 +97,7 @@ pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{
     AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
-    TargetEntry, TargetsFile, ToolKind,
+    ReportedTokens, TargetEntry, TargetsFile, ToolKind,
 };
 #[doc(hidden)]
 pub use user::ConversationKeys;

@@ -182,6 +182,11 @@ pub struct AcpTarget {
     /// Whether the agent may read and write files of its session through the client. With `false`, it only has its own tools for files.
     #[key(Boolean, "false", default = "`true`", init = true)]
     pub client_files: bool,
+    /// Whether the agent reports the tokens of the `turn`, or those of the `session` so far, as the schema of the protocol says.
+    ///
+    /// Without it, the tokens of a conversation are known only if a number is smaller than in the turn before.
+    #[key(Choice(ReportedTokens::WORDS), "turn")]
+    pub tokens: Option<ReportedTokens>,
     /// Asked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     pub healthcheck: Option<HealthCheck>,
@@ -255,6 +260,16 @@ pub enum PermissionDecision {
     Allow,
     /// The agent may not.
     Deny,
+}
+
+/// The tokens that an agent reports at the end of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum ReportedTokens {
+    /// Those of the turn.
+    Turn,
+    /// Those of the session so far.
+    Session,
 }
 
 /// The kinds of tools that the protocol knows.

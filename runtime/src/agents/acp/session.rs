@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use evalsuite_schema::json::json;
-use evalsuite_schema::{AcpTarget, Permissions, Value};
+use evalsuite_schema::{AcpTarget, Permissions, ReportedTokens, Value};
 
 use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output, WireLog};
 use crate::agents::acp::requests::{Incoming, RpcError, Unreadable};
@@ -32,6 +32,8 @@ pub(crate) struct Session {
     /// Name and version of the agent, if it says so.
     pub(crate) agent_info: Value,
     pub(crate) model: Option<String>,
+    /// What the target says about the tokens that the agent reports.
+    pub(crate) reported_tokens: Option<ReportedTokens>,
     /// What the agent reported in the turn before; `None` in the first turn.
     pub(crate) reported_before: Option<Reported>,
     /// Whether the turn was cancelled.
@@ -91,6 +93,7 @@ impl Session {
             prompt_capabilities: Value::Null,
             agent_info: Value::Null,
             model: None,
+            reported_tokens: target.tokens,
             reported_before: None,
             is_cancelled: false,
             responses: BTreeMap::new(),

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use evalsuite_records::record::{Note, Usage, milliseconds};
 use evalsuite_schema::json::json;
 use evalsuite_schema::media_type::of_extension;
-use evalsuite_schema::{AcpTarget, Value};
+use evalsuite_schema::{AcpTarget, ReportedTokens, Value};
 
 use crate::agents::acp::agent_process::AgentProcess;
 use crate::agents::acp::session::{Reported, Session, Turn, Unanswered};
@@ -192,7 +192,7 @@ impl Session {
         let reported = Reported { tokens, cost_usd: outcome.cost_usd };
         let before = self.reported_before.as_ref();
         outcome.cost_usd = reported.cost_of_turn(before);
-        match reported.tokens_of_turn(before) {
+        match reported.tokens_of_turn(before, self.reported_tokens) {
             Ok(usage) => outcome.usage = usage,
             Err(Unclear) => recording.captured.has_unclear_tokens = true,
         }
@@ -335,20 +335,31 @@ impl Ending {
 pub(crate) struct Unclear;
 
 impl Reported {
-    /// The tokens of the turn. The schema of the protocol calls them those of the session so far, and many agents report those of the turn.
-    /// Both are the same in the first turn. Later, a number that is smaller than in the turn before is one of the turn; others could be either.
-    pub(crate) fn tokens_of_turn(&self, before: Option<&Self>) -> Result<Option<Usage>, Unclear> {
+    /// The tokens of the turn. Unless the target says what they are, they are those of the turn where a number is smaller than in the turn
+    /// before, and could be those of the session otherwise; in the first turn, both are the same.
+    pub(crate) fn tokens_of_turn(
+        &self,
+        before: Option<&Self>,
+        target: Option<ReportedTokens>,
+    ) -> Result<Option<Usage>, Unclear> {
+        let (Some(now), Some(before)) = (usage(&self.tokens), before) else { return Ok(usage(&self.tokens)) };
+        match target {
+            Some(ReportedTokens::Turn) => Ok(Some(now)),
+            Some(ReportedTokens::Session) => {
+                let spent = usage(&before.tokens).and_then(|before| difference(now, before));
+                spent.map(Some).ok_or(Unclear)
+            }
+            None if self.has_smaller_number(before) => Ok(Some(now)),
+            None => Err(Unclear),
+        }
+    }
+
+    fn has_smaller_number(&self, before: &Self) -> bool {
         let keys =
             ["totalTokens", "inputTokens", "outputTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
         let number = |reported: &Self, key: &str| reported.tokens.get(key).and_then(Value::as_u64);
-        let is_smaller = |before: &Self| {
-            let mut numbers = keys.iter().filter_map(|key| number(self, key).zip(number(before, key)));
-            numbers.any(|(now, before)| now < before)
-        };
-        match usage(&self.tokens) {
-            Some(_) if before.is_some_and(|before| !is_smaller(before)) => Err(Unclear),
-            usage => Ok(usage),
-        }
+        let mut numbers = keys.iter().filter_map(|key| number(self, key).zip(number(before, key)));
+        numbers.any(|(now, before)| now < before)
     }
 
     /// The cost of the turn, if the cost of the session is known before it and after it.
@@ -356,6 +367,14 @@ impl Reported {
         let cost = self.cost_usd? - before.map_or(Some(0.0), |before| before.cost_usd)?;
         before.is_none_or(|_| cost >= 0.0).then_some(cost)
     }
+}
+
+/// What was added to tokens; `None` if they became fewer.
+fn difference(now: Usage, before: Usage) -> Option<Usage> {
+    let input = now.input.checked_sub(before.input)?;
+    let spent = Usage::new(input, now.output.checked_sub(before.output)?);
+    let (cached, reasoning) = (now.cached.checked_sub(before.cached)?, now.reasoning.checked_sub(before.reasoning)?);
+    Some(spent.with_cached(cached).with_reasoning(reasoning))
 }
 
 /// The tokens of a `usage`, if it has them.
@@ -478,15 +497,25 @@ mod tests {
             let tokens = input.map_or(Value::Null, |input| json!({"inputTokens": input, "outputTokens": output}));
             Reported { tokens, cost_usd }
         };
-        let tokens = |now: Option<u64>, before: Option<u64>| {
-            reported(now, 10, None).tokens_of_turn(Some(&reported(before, 10, None)))
+        let tokens_of = |now: Option<u64>, before: Option<u64>, target| {
+            reported(now, 10, None).tokens_of_turn(Some(&reported(before, 4, None)), target)
         };
-        assert_eq!(reported(Some(5), 1, None).tokens_of_turn(None), Ok(Some(Usage::new(5, 1))));
+        let tokens = |now, before| tokens_of(now, before, None);
+        for target in [None, Some(ReportedTokens::Turn), Some(ReportedTokens::Session)] {
+            assert_eq!(reported(Some(5), 1, None).tokens_of_turn(None, target), Ok(Some(Usage::new(5, 1))));
+            assert_eq!(tokens_of(None, Some(100), target), Ok(None));
+        }
+        for (now, before) in [(Some(101), Some(100)), (Some(5), None)] {
+            assert_eq!(tokens_of(now, before, Some(ReportedTokens::Turn)), Ok(Some(Usage::new(now.unwrap(), 10))));
+        }
+        assert_eq!(tokens_of(Some(101), Some(100), Some(ReportedTokens::Session)), Ok(Some(Usage::new(1, 6))));
+        for before in [Some(102), None] {
+            assert_eq!(tokens_of(Some(101), before, Some(ReportedTokens::Session)), Err(Unclear), "{before:?}");
+        }
         assert_eq!(tokens(Some(99), Some(100)), Ok(Some(Usage::new(99, 10))));
         for (now, before) in [(Some(101), Some(100)), (Some(100), Some(100)), (Some(5), None)] {
             assert_eq!(tokens(now, before), Err(Unclear), "{now:?} {before:?}");
         }
-        assert_eq!(tokens(None, Some(100)), Ok(None));
         let cost = |now, before| reported(None, 0, now).cost_of_turn(Some(&reported(None, 0, before)));
         assert_eq!(cost(Some(0.75), Some(0.5)), Some(0.25));
         assert_eq!([cost(Some(0.25), Some(0.5)), cost(None, Some(0.5)), cost(Some(0.5), None)], [None; 3]);

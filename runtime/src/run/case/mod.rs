@@ -68,11 +68,10 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         }
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
-            let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
-            let kept = kept.unwrap_or_default();
-            let mut trials = run_trials(&plan, &mut setup, kept).map_err(|error| plan.unwritable(error))?;
-            crate::run::baseline_check::confirm(&plan, &mut setup, &mut trials)
-                .map_err(|error| plan.unwritable(error))?;
+            let unwritable = |error| plan.unwritable(error);
+            let mut setup = CaseSetup::begin(&plan).map_err(unwritable)?;
+            let mut trials = run_trials(&plan, &mut setup, kept.unwrap_or_default()).map_err(unwritable)?;
+            crate::run::baseline_check::confirm(&plan, &mut setup, &mut trials).map_err(unwritable)?;
             let record = decided(&plan, &trials);
             let is_last = !record.fails_test() || plan.settings.runner.is_last_attempt();
             setup.end(is_last).iter().for_each(|problem| notice::say(problem));

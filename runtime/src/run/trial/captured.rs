@@ -198,7 +198,7 @@ const NO_MODEL_CALLS: &str = "the agent's calls of models are not known: it repo
 
 /// Why the tokens of an agent over ACP are not known.
 const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
-                              those of the session so far, as the protocol says";
+    those of the session so far, as the protocol says; write which they are as `tokens: turn` or `tokens: session` of its target";
 
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {

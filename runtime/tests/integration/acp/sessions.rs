@@ -70,6 +70,12 @@ fn tokens_of_a_session_are_not_counted_in_each_turn() {
     let case = Package::new(&reporting([100, 90, 80]), "").run_case(&talk);
     passed(&case);
     assert_eq!(case.trials()[0].usage, Some(Usage::new(270, 15)), "numbers that fall are those of turns");
+    for (key, usage) in [("turn", Usage::new(650, 15)), ("session", Usage::new(300, 5))] {
+        let keys = format!("    tokens: {key}\n");
+        let case = Package::new(&reporting([100, 250, 300]), &keys).run_case(&talk);
+        passed(&case);
+        assert_eq!(case.trials()[0].usage, Some(usage), "{key}");
+    }
 }
 
 /// Answers with what it was told about its servers.

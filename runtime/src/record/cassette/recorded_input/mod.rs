@@ -249,6 +249,10 @@ impl AgentInput {
                 "client_files": target.client_files,
                 "permissions": permissions,
             });
+            // Without the key, recordings are those of before it.
+            if let (Some(tokens), Some(acp)) = (target.tokens, command.acp.as_object_mut()) {
+                acp.insert("tokens".to_owned(), tokens.word().into());
+            }
         }
         self
     }
