@@ -13,6 +13,8 @@ use evalsuite_records::record::{AcceptedAnswers, Baseline, PassState};
 
 use self::Decision::{Added, Kept, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
 
+use crate::run_data::repeated_text;
+
 pub use self::false_alarms::RedBuilds;
 pub use self::new_baseline::{Accepted, AcceptedCase, Decision, accept, accept_answers};
 
@@ -55,6 +57,7 @@ impl fmt::Display for Accepted {
         let counts: Vec<String> = counts.collect();
         let counts = if counts.is_empty() { "no cases".to_owned() } else { counts.join(", ") };
         writeln!(f, "{}: {counts}", self.suite)?;
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "  {text}"))?;
         for decision in shown {
             // Cases whose numbers moved, or that are the same, are in the file.
             let is_listed = |case: &&AcceptedCase| match decision {

@@ -22,6 +22,8 @@ pub struct Accepted {
     pub baseline: Baseline,
     /// What happened to each case that is in the run or was in the baseline, sorted by case and target.
     pub cases: Vec<AcceptedCase>,
+    /// Number of cases that the test runner repeated: of each, the first attempt with a result is accepted.
+    pub repeated_cases: usize,
 }
 
 /// A case of which a run was accepted.
@@ -96,6 +98,7 @@ impl Accepted {
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
 /// a result stay as they are, and cases that the suite does not have any more are removed.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
+    let suite = &*suite.measured();
     let old: BTreeMap<(&str, &str), &BaselineCase> =
         before.iter().flat_map(|baseline| &baseline.cases).map(|case| (case.key(), case)).collect();
     let mut ran: BTreeMap<(&str, &str), &CaseData> = BTreeMap::new();
@@ -121,7 +124,8 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         cases.push(AcceptedCase { case: id, target, decision, before, run, after, why_kept });
         lines.extend(line);
     }
-    let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases };
+    let repeated_cases = suite.repeated_cases();
+    let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases, repeated_cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
         _ => header(run, suite, known),
@@ -267,6 +271,7 @@ fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
 /// A case that is new, or has changed, takes the answer of its first trial that passed and has an answer; without such a trial, it has no
 /// accepted answer any more. Every other case keeps its answer, or takes one if it has none.
 pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
+    let suite = &*suite.measured();
     let mut answers = AcceptedAnswers::new(&suite.id.name);
     for case in &accepted.cases {
         let (id, target) = (case.case.as_str(), case.target.as_str());

@@ -142,10 +142,10 @@ fn a_case_that_passed_because_the_test_runner_repeated_it_is_flaky() {
     let (_output, mut run) = run(|_| {});
     let mut cases = run.suites.iter_mut().flat_map(|suite| &mut suite.cases);
     let case = cases.find(|case| case.record.outcome == Status::Passed && !case.is_flaky()).expect("a stable case");
-    let mut failed = case.record.clone();
-    (failed.outcome, failed.passed) = (Status::Failed, 0);
-    failed.reason = Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, "score 0.00 is below <0.8>"));
-    case.earlier = vec![failed];
+    let mut failed = case.clone();
+    (failed.record.outcome, failed.record.passed) = (Status::Failed, 0);
+    failed.record.reason = Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, "score 0.00 is below <0.8>"));
+    case.other_attempts = vec![failed];
     case.record.runner_attempt = 2;
     let (id, trials) = (case.record.case_id.clone(), case.trials.len());
     let expected = format!("{trials} of {trials} trials passed; the test runner repeated it: attempt 2");
