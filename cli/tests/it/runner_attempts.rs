@@ -147,7 +147,7 @@ fn a_run_until_it_is_decided_compares_first_attempts() {
     let package = package();
     let mut random = Rng::with_seed(7);
     write_run(&package, "base", 0.9, 1, &mut random);
-    let [first, _] = write_run(&package, "run", 0.5, ATTEMPTS, &mut random);
+    let [first, _] = write_run(&package, "run", 0.4, ATTEMPTS, &mut random);
     // The plan that the command stores, for one suite.
     let mut plan = DecisionRecord::new();
     (plan.base, plan.margin) = ("base".to_owned(), 0.1);
