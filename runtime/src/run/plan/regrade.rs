@@ -11,10 +11,10 @@ use evalsuite_schema::json::FromJson;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
-use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
     CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
 };
+use crate::record::run_directory::{RunDirectory, run_id_or_new};
 
 /// The trials of a case in an earlier run.
 #[derive(Debug)]
@@ -96,14 +96,15 @@ pub(crate) fn find_trials(
         if is_left_out { Reason::new(Stage::Select, ReasonCode::Filtered, message) } else { missing(message) }
     };
     if wanted != LATEST {
-        let directory = runs.join(wanted);
-        if !is_name(wanted) || !directory.is_dir() {
+        let id = run_id_or_new(Some(wanted));
+        let directory = runs.join(&id);
+        if !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
             return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
         }
         let message = || format!("run `{wanted}` {NONE}");
         let case = of(&directory).ok_or_else(|| none(message(), std::slice::from_ref(&directory)))?;
-        return Ok(EarlierTrials::of(wanted.to_owned(), case));
+        return Ok(EarlierTrials::of(id, case));
     }
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
@@ -245,11 +246,6 @@ fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
 
 fn facts(record: &Path) -> Option<RecordFacts> {
     read_json(record).ok()?
-}
-
-/// Whether a run id is the name of one directory.
-fn is_name(id: &str) -> bool {
-    !id.is_empty() && id != "." && id != ".." && crate::platform::digest::safe(id) == id
 }
 
 #[cfg(test)]
