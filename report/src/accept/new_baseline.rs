@@ -42,7 +42,7 @@ pub struct AcceptedCase {
     pub run: Option<Counts>,
     /// Trials that passed and trials that ended, in the baseline as it is now.
     pub after: Option<Counts>,
-    /// Why the result of the run was not accepted.
+    /// Why no result of the run was accepted.
     pub why_kept: Option<String>,
 }
 
@@ -64,6 +64,8 @@ pub enum Decision {
     Removed,
     /// The baseline is as it was, although the run differs or has no result.
     Kept,
+    /// It has no result, and the baseline has none of it either.
+    LeftOut,
     /// The run adds no result: it was accepted before, or it is a replay.
     Unchanged,
 }
@@ -79,6 +81,7 @@ impl Decision {
             Self::Updated => "updated",
             Self::Removed => "removed",
             Self::Kept => "kept",
+            Self::LeftOut => "left out",
             Self::Unchanged => "unchanged",
         }
     }
@@ -87,7 +90,7 @@ impl Decision {
 impl Accepted {
     /// Whether the baseline differs from what it was.
     pub fn is_changed(&self) -> bool {
-        self.cases.iter().any(|case| !matches!(case.decision, Decision::Kept | Decision::Unchanged))
+        self.cases.iter().any(|case| !matches!(case.decision, Decision::Kept | Decision::LeftOut | Decision::Unchanged))
     }
 }
 
@@ -141,8 +144,9 @@ fn trials(line: &BaselineCase) -> Counts {
 /// The decision about a line, the reason to keep it, and the new line.
 type Decided = (Decision, Option<String>, Option<BaselineCase>);
 
+/// The baseline stays as it is for a case, with its line if it has one.
 fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
-    (Decision::Kept, Some(why), old.cloned())
+    (if old.is_some() { Decision::Kept } else { Decision::LeftOut }, Some(why), old.cloned())
 }
 
 /// `known`: the runs that were accepted before.
@@ -278,7 +282,7 @@ pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&Ac
         let old = || before.and_then(|before| before.find(id, target)).cloned();
         answers.answers.extend(match case.decision {
             Decision::Removed => None,
-            Decision::Kept => old(),
+            Decision::Kept | Decision::LeftOut => old(),
             Decision::Unchanged | Decision::Updated => match (old(), passed_answer(suite, id, target)) {
                 // After a merge, the answer may be to another input than the line of the baseline.
                 (Some(old), Some(new)) if old.input != new.input => Some(new),
