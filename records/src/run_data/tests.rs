@@ -106,6 +106,26 @@ fn what_earlier_attempts_cost_is_counted() {
     assert_eq!(case.record.retried[0].path, "../c-12345678/trial-000/result.json");
 }
 
+#[test]
+fn a_test_that_was_not_started_is_told_from_one_of_its_path_in_another_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let mut tests = SuiteRecord::new();
+    tests.name = "s".to_owned();
+    let programs = ["shop-000000000000000a", "shop-000000000000000b"];
+    tests.tests = programs.map(|program| SuiteTest::new(program, "evals::c", "c")).to_vec();
+    write(run, "suites/s/suite.json", &tests);
+    let not_started = || suite(run).not_started();
+    assert_eq!(not_started(), ["evals::c", "evals::c"], "once for each program");
+    for (index, (name, program)) in ["c-12345678", "c-12345678.test-aaaaaaaa"].into_iter().zip(programs).enumerate() {
+        let mut record = CaseRecord::new();
+        (record.suite, record.case_id, record.outcome) = ("s".to_owned(), "c".to_owned(), Status::Passed);
+        (record.test_name, record.program) = ("evals::c".to_owned(), program.to_owned());
+        write(run, &format!("suites/s/cases/{name}/case.json"), &record);
+        assert_eq!(not_started().len(), 1 - index, "{program} has run");
+    }
+}
+
 /// The case of a run with an attempt of the test runner for each of these outcomes, with one trial each.
 fn repeated(run: &Path, outcomes: &[Status]) -> RunData {
     for (number, outcome) in (1..).zip(outcomes) {
