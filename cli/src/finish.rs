@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
-use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteSummary};
+use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteId, SuiteSummary};
 use evalsuite_report::{RunData, RunDecision, SuiteText};
 use evalsuite_schema::diagnostics::counted;
 use schemars::JsonSchema;
@@ -80,8 +80,20 @@ struct EndedSuite {
     passed_with_failed_grader: u32,
     /// Records that are missing, because their process died, or cannot be read.
     problems: Vec<String>,
-    /// Paths of the tests that were not started.
+    /// Paths of the tests that were not started: they were not chosen, another machine runs them, or the run ended before them. Of
+    /// `run`, only chosen tests.
     not_started: Vec<String>,
+    #[serde(skip)]
+    id: SuiteId,
+}
+
+impl EndedRun {
+    /// Leaves out tests that were not started because nobody chose them.
+    pub(crate) fn retain_chosen(&mut self, is_chosen: impl Fn(&SuiteId, &str) -> bool) {
+        for EndedSuite { id, not_started, .. } in &mut self.suites {
+            not_started.retain(|test| is_chosen(id, test));
+        }
+    }
 }
 
 impl EndedSuite {
@@ -98,6 +110,7 @@ impl EndedSuite {
             suite: suite.suite,
             problems: suite.problems,
             not_started: suite.not_started,
+            id: suite.id,
         }
     }
 }
@@ -158,7 +171,7 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
         }
         // A run of selected cases does not start the others.
         if is_asked {
-            report::print_not_started(&mut out, &suite.suite, &suite.not_started)?;
+            report::print_not_started(&mut out, &suite.suite, report::MAYBE_NOT_CHOSEN, &suite.not_started)?;
         }
     }
     if let Some(decision) = RunDecision::of(&data) {

@@ -156,7 +156,7 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     }
     for suite in &summarize_run(&run.directory)?.suites {
         write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
-        print_not_started(&mut out, &suite.suite, &suite.not_started)?;
+        print_not_started(&mut out, &suite.suite, MAYBE_NOT_CHOSEN, &suite.not_started)?;
     }
     print_judged_rates(&mut out, run)?;
     crate::lift::write_lifts(&mut out, run)?;
@@ -166,14 +166,17 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     Ok(())
 }
 
-/// Prints the tests of a suite that were not started.
-pub(crate) fn print_not_started(out: &mut dyn Write, suite: &str, tests: &[String]) -> io::Result<()> {
+/// What is said of tests without a record where it is not known which tests were chosen.
+pub(crate) const MAYBE_NOT_CHOSEN: &str = "not chosen or not started";
+
+/// Prints the tests of a suite that were not started. `what`: what is known of them.
+pub(crate) fn print_not_started(out: &mut dyn Write, suite: &str, what: &str, tests: &[String]) -> io::Result<()> {
     if tests.is_empty() {
         return Ok(());
     }
     let shown = tests.iter().map(String::as_str).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
     let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
-    writeln!(out, "{suite}: {} not started: {shown}{more}", counted(tests.len(), "test"))
+    writeln!(out, "{suite}: {} {what}: {shown}{more}", counted(tests.len(), "test"))
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.

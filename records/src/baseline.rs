@@ -81,12 +81,12 @@ pub fn accepted_result(file: &Path, case: &CaseIdentity) -> io::Result<Option<Ba
 ///
 /// If the file cannot be read, or is not valid.
 pub fn unchanged_suite(file: &Path) -> io::Result<UnchangedSuite> {
-    read(file)?.map_or_else(|| Ok(UnchangedSuite::new(&[])), |text| suite(&text, file))
+    let lines = read(file)?.map_or_else(|| Ok(Vec::new()), |text| lines(&text, file))?;
+    Ok(UnchangedSuite::new(&lines))
 }
 
-fn suite(text: &str, file: &Path) -> io::Result<UnchangedSuite> {
-    let baseline = Baseline::parse(text).map_err(|error| invalid(file, &error))?;
-    Ok(UnchangedSuite::new(&baseline.cases))
+fn lines(text: &str, file: &Path) -> io::Result<Vec<BaselineCase>> {
+    Ok(Baseline::parse(text).map_err(|error| invalid(file, &error))?.cases)
 }
 
 fn line(text: &str, file: &Path, case: &CaseIdentity) -> io::Result<Option<BaselineCase>> {
@@ -114,9 +114,34 @@ pub fn counts(record: &CaseRecord) -> Counts {
     (passed.saturating_add(more), ended.saturating_add(more).saturating_add(failed))
 }
 
-/// How many trials of the case a run adds to its baseline, at least 1.
-pub fn planned_trials(record: &CaseRecord) -> u32 {
-    if record.is_one_observation() { 1 } else { record.planned.max(1) }
+/// How the trials of a case in one run decide it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaseDesign {
+    /// How many trials a run adds to the baseline, at least 1.
+    pub planned: u32,
+    /// The rule by which they decide the case.
+    pub rule: Rule,
+}
+
+impl CaseDesign {
+    /// That of a case with this number of trials. A run is one observation if they are correlated, or their mean decides the case.
+    pub fn new(trials: u32, rule: Rule, correlated: bool) -> Self {
+        let is_one = correlated || matches!(rule, Rule::Mean | Rule::ConfidenceInterval);
+        Self { planned: if is_one { 1 } else { trials.max(1) }, rule }
+    }
+
+    /// That of a case of a run.
+    pub fn of(record: &CaseRecord) -> Self {
+        Self::new(record.planned, record.rule, record.correlated)
+    }
+
+    /// Probability that a case fails whose rate of passing has this distribution.
+    fn fails(self, [a, b]: Beta) -> f64 {
+        match self.rule {
+            Rule::Any => at_most([a, b], (0, self.planned)),
+            Rule::Every | Rule::Mean | Rule::ConfidenceInterval => 1.0 - at_most([b, a], (0, self.planned)),
+        }
+    }
 }
 
 /// Whether a case may have failed by chance.
@@ -130,7 +155,8 @@ pub enum Chance {
 }
 
 /// What the baseline says about a case that passed or failed, with its trials and those that repeated it; `None` if it has no line about
-/// the case, or if there is no baseline. `chance` is asked about a case that fails and has passed in the baseline.
+/// the case, or if there is no baseline. `chance` is asked about a case that fails and has passed in the baseline; then `design` is asked about
+/// all cases of the baseline: one of which nothing is known is taken to be as this one.
 ///
 /// # Errors
 ///
@@ -139,6 +165,7 @@ pub fn result_of(
     file: &Path,
     record: &CaseRecord,
     chance: impl FnOnce() -> io::Result<Chance>,
+    design: impl Fn(&BaselineCase) -> Option<CaseDesign>,
 ) -> io::Result<Option<BaselineResult>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let Some(line) = line(&text, file, record)? else { return Ok(None) };
@@ -153,13 +180,13 @@ pub fn result_of(
         (false, state) => match (chance()?, state) {
             (Chance::None, PassState::Passes) => Expectation::Regression,
             (chance, _) => {
-                let suite = suite(&text, file)?;
+                let lines = lines(&text, file)?;
+                let suite = UnchangedSuite::new(&lines);
                 let (accepted, now) = ((line.passed, line.trials), counts(record));
                 result.chance = Some(suite.chance(accepted, now));
+                let designed = |line| (line, design(line).unwrap_or(CaseDesign::of(record)));
                 let is_broken = || match chance {
-                    Chance::WithFailures(cases) => {
-                        cases >= suite.too_many_failures(planned_trials(record), record.rule)
-                    }
+                    Chance::WithFailures(cases) => cases >= suite.too_many_failures(lines.iter().map(designed)),
                     Chance::None => false,
                 };
                 match state {
@@ -319,8 +346,8 @@ pub struct UnchangedSuite {
     best: Beta,
     /// All that are about as likely.
     plausible: Vec<Beta>,
-    /// Cases that have passed, and whose tests can therefore say that they do not any more, by their trials.
-    at_risk: BTreeMap<Counts, u32>,
+    /// Number of cases that have passed, and whose tests can therefore say that they do not any more.
+    at_risk: u32,
 }
 
 impl UnchangedSuite {
@@ -332,7 +359,8 @@ impl UnchangedSuite {
             let near = found.iter().filter(move |(_, likelihood)| *likelihood >= best - difference);
             near.map(|(beta, _)| *beta)
         };
-        let at_risk = alike(lines.iter().filter(|line| line.passed > 0));
+        let at_risk = lines.iter().filter(|line| line.passed > 0).count();
+        let at_risk = u32::try_from(at_risk).unwrap_or(u32::MAX);
         let [first, ..] = found;
         Self { best: within(ROUNDING).next_back().unwrap_or(first.0), plausible: within(AS_LIKELY).collect(), at_risk }
     }
@@ -345,11 +373,7 @@ impl UnchangedSuite {
     /// Expected number of cases that come out as badly as this one in a run in which nothing has changed; a probability where it is small.
     pub fn chance(&self, accepted: Counts, run: Counts) -> f64 {
         let of = |beta: &Beta| at_most(posterior(*beta, accepted), run);
-        f64::from(self.cases_at_risk().max(1)) * self.plausible.iter().map(of).fold(0.0, f64::max)
-    }
-
-    fn cases_at_risk(&self) -> u32 {
-        self.at_risk.values().sum()
+        f64::from(self.at_risk.max(1)) * self.plausible.iter().map(of).fold(0.0, f64::max)
     }
 
     /// Whether a case is worse than in its baseline: its result is improbable among all cases of the suite, and by itself.
@@ -363,21 +387,23 @@ impl UnchangedSuite {
     }
 
     /// Number of cases that have passed and fail now which chance does not explain any more, however few trials each of them has: the suite is
-    /// worse than its baseline, though of no single case can it be told. `planned`: trials of a case; `rule`: how they decide it.
+    /// worse than its baseline, though of no single case can it be told. `lines`: those of the suite, each with how a run decides its case.
     ///
     /// The probability of as many is bounded by Hoeffding's inequality (1963, theorem 1), which needs only the mean of the cases' own
     /// probabilities to fail.
-    pub fn too_many_failures(&self, planned: u32, rule: Rule) -> u32 {
-        let cases = self.cases_at_risk();
-        let fails = |beta: &Beta, accepted: Counts| {
-            let [a, b] = posterior(*beta, accepted);
-            match rule {
-                Rule::Any => at_most([a, b], (0, planned)),
-                Rule::Every | Rule::Mean | Rule::ConfidenceInterval => 1.0 - at_most([b, a], (0, planned)),
-            }
-        };
+    pub fn too_many_failures<'l>(&self, lines: impl IntoIterator<Item = (&'l BaselineCase, CaseDesign)>) -> u32 {
+        // By what says how often they fail.
+        let mut at_risk: BTreeMap<(Counts, u32, bool), (CaseDesign, u32)> = BTreeMap::new();
+        for (line, design) in lines.into_iter().filter(|(line, _)| line.passed > 0) {
+            let key = ((line.passed, line.trials), design.planned, design.rule == Rule::Any);
+            at_risk.entry(key).or_insert((design, 0)).1 += 1;
+        }
+        let cases = at_risk.values().map(|(_, count)| count).sum();
         let expected = |beta: &Beta| -> f64 {
-            self.at_risk.iter().map(|(accepted, count)| f64::from(*count) * fails(beta, *accepted)).sum()
+            let of = |((accepted, ..), (design, count)): (&(Counts, u32, bool), &(CaseDesign, u32))| {
+                f64::from(*count) * design.fails(posterior(*beta, *accepted))
+            };
+            at_risk.iter().map(of).sum()
         };
         let expected = self.plausible.iter().map(expected).fold(0.0, f64::max);
         let is_improbable = |failed: &u32| {
@@ -474,8 +500,10 @@ mod tests {
         let pipe = directory.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let record = CaseRecord::new();
-        let errors =
-            [result_of(&pipe, &record, || Ok(Chance::None)).unwrap_err(), answer_in(&pipe, &record).unwrap_err()];
+        let errors = [
+            result_of(&pipe, &record, || Ok(Chance::None), |_| None).unwrap_err(),
+            answer_in(&pipe, &record).unwrap_err(),
+        ];
         for error in errors {
             assert!(error.to_string().ends_with(": it is a named pipe, not a regular file"), "{error}");
         }
@@ -491,7 +519,7 @@ mod tests {
             (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
             (record.input_digest, record.grader_digest) = (input.into(), "g".into());
             record.completed = trials;
-            result_of(&file, &record, || Ok(Chance::WithFailures(1)))
+            result_of(&file, &record, || Ok(Chance::WithFailures(1)), |_| None)
                 .map(|found| found.map(|found| found.expectation))
                 .map_err(|error| error.to_string())
         };
@@ -527,7 +555,7 @@ mod tests {
             let mut record = CaseRecord::new();
             (record.rule, record.correlated, record.outcome) = (rule, correlated, outcome);
             (record.passed, record.completed, record.planned) = (passed, completed, completed);
-            (counts(&record), planned_trials(&record))
+            (counts(&record), CaseDesign::of(&record).planned)
         };
         for rule in [Rule::Mean, Rule::ConfidenceInterval] {
             assert_eq!(of(rule, false, Status::Failed, 2, 3), ((0, 1), 1));
@@ -581,13 +609,23 @@ mod tests {
     }
 
     fn suite(of: &[(usize, u32, u32)]) -> UnchangedSuite {
+        UnchangedSuite::new(&lines(of))
+    }
+
+    fn lines(of: &[(usize, u32, u32)]) -> Vec<BaselineCase> {
         let line = |(passed, trials): (u32, u32)| {
             let mut line = BaselineCase::default();
             (line.passed, line.trials) = (passed, trials);
             line
         };
-        let lines = of.iter().flat_map(|(count, passed, trials)| vec![line((*passed, *trials)); *count]);
-        UnchangedSuite::new(&lines.collect::<Vec<_>>())
+        of.iter().flat_map(|(count, passed, trials)| vec![line((*passed, *trials)); *count]).collect()
+    }
+
+    /// Failures that are too many in a suite, each of whose cases has one of these numbers of trials in turn.
+    fn too_many(of: &[(usize, u32, u32)], trials: &[u32], rule: Rule) -> u32 {
+        let lines = lines(of);
+        let designs = trials.iter().map(|trials| CaseDesign::new(*trials, rule, false)).cycle();
+        UnchangedSuite::new(&lines).too_many_failures(lines.iter().zip(designs))
     }
 
     /// Failed trials that it takes, at most 30.
@@ -621,12 +659,22 @@ mod tests {
     fn a_suite_that_is_broken_is_seen_where_no_case_is() {
         let noisy = suite(&[(15, 1, 1), (15, 0, 1)]);
         assert_eq!(noisy.failures_needed((1, 1), 1, 30), None);
-        let too_many = noisy.too_many_failures(1, Rule::Any);
-        assert!((11..=14).contains(&too_many), "of fifteen, half may fail by chance: {too_many}");
-        assert_eq!(suite(&[(9, 1, 1)]).too_many_failures(1, Rule::Any), 4);
-        assert!(suite(&[(9, 1, 1)]).too_many_failures(3, Rule::Every) > 4);
-        assert_eq!(suite(&[(1, 1, 1)]).too_many_failures(1, Rule::Any), u32::MAX, "one case says nothing");
+        let of_fifteen = too_many(&[(15, 1, 1), (15, 0, 1)], &[1], Rule::Any);
+        assert!((11..=14).contains(&of_fifteen), "of fifteen, half may fail by chance: {of_fifteen}");
+        assert_eq!(too_many(&[(9, 1, 1)], &[1], Rule::Any), 4);
+        assert!(too_many(&[(9, 1, 1)], &[3], Rule::Every) > 4);
+        assert_eq!(too_many(&[(1, 1, 1)], &[1], Rule::Any), u32::MAX, "one case says nothing");
         assert!((tail(15.0, 15.0, 7.5) - 0.5_f64.powi(15)).abs() < 1e-9);
+    }
+
+    /// All cases were taken to have as many trials as the one that was looked at.
+    #[test]
+    fn how_many_failures_are_too_many_follows_from_the_trials_of_each_case() {
+        let noisy = &[(30, 1, 2)];
+        let of = |trials: &[u32]| too_many(noisy, trials, Rule::Any);
+        let [few, mixed, many] = [of(&[1]), of(&[1, 10]), of(&[10])];
+        assert!(many < mixed && mixed < few, "{few} {mixed} {many}");
+        assert_eq!(of(&[1, 10]), of(&[10, 1]), "whichever case comes first");
     }
 
     #[test]

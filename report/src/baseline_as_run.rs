@@ -140,7 +140,14 @@ fn case(suite: &str, case: &BaselineCase, rules: &SuiteRules<'_>) -> CaseData {
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
     record.stops_early = case.stops_early;
     let name = CaseDirectoryName::parse(&record.case_id);
-    CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new(), of_runs: Vec::new() }
+    CaseData {
+        name,
+        directory: PathBuf::new(),
+        record,
+        trials: Vec::new(),
+        other_attempts: Vec::new(),
+        of_runs: Vec::new(),
+    }
 }
 
 /// The planned trials of a case. Older files have neither their order nor their scores, but how many passed and the mean.

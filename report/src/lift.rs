@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::comparison::{CompareOptions, Comparison, FEWEST_PAIRS, has_same_definition, without_trials};
 use crate::failure_text::expectation_text;
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData, repeated_text};
 
 /// What a skill does to the cases of a suite: the arm with it compared with another arm of the same run.
 ///
@@ -54,6 +54,8 @@ pub struct RunLifts {
     pub schema: &'static str,
     /// Id of the run.
     pub run: String,
+    /// Number of cases that the test runner repeated: of each, the first attempt with a result is compared.
+    pub repeated_cases: usize,
     /// The lifts by suite, and by the arm that is compared with.
     pub lifts: Vec<Lift>,
 }
@@ -66,7 +68,9 @@ impl RunLifts {
 
     /// The lifts of a run. A suite without arms has none.
     pub fn of(run: &RunData) -> Self {
-        Self { schema: Self::SCHEMA, run: run.run_id.clone(), lifts: lifts(run) }
+        let run = &*run.measured();
+        let repeated_cases = run.repeated_cases();
+        Self { schema: Self::SCHEMA, run: run.run_id.clone(), repeated_cases, lifts: lifts(run) }
     }
 }
 
@@ -318,6 +322,7 @@ const LISTED: usize = 10;
 
 impl fmt::Display for RunLifts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "{text}"))?;
         self.lifts.iter().try_for_each(|lift| write!(f, "{lift}"))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use evalsuite_records::record::{CaseRecord, OutcomeCounts, Status, TrialRecord};
 use evalsuite_schema::Value;
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::gate::SliceKey;
 
 pub use evalsuite_records::run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
@@ -50,6 +51,18 @@ pub(crate) fn answer_of(trial: &TrialRecord) -> Option<String> {
         _ => trial.answer.clone(),
     };
     said.map(|text| if trial.answer_truncated { format!("{text}\n[cut: the record has no more of it]") } else { text })
+}
+
+/// What is said of cases that the test runner repeated; nothing without any.
+pub(crate) fn repeated_text(cases: usize) -> Option<String> {
+    let verb = if cases == 1 { "was" } else { "were" };
+    let which = if cases == 1 { "its" } else { "of each, the" };
+    (cases > 0).then(|| {
+        format!(
+            "{} {verb} repeated by the test runner; {which} first attempt with a result counts",
+            counted(cases, "case")
+        )
+    })
 }
 
 /// Numbers of cases or trials by outcome.

@@ -187,6 +187,7 @@ written_by_serde!(JudgedRate);
 /// The rates of a run's judged graders, by suite, target and name, as far as the run has a calibration of the same judge with at least
 /// two answers to the same grader.
 pub fn judged_rates(run: &RunData) -> Vec<JudgedRate> {
+    let run = &*run.measured();
     let mut rates = Vec::new();
     for suite in &run.suites {
         let Some(calibration) = &suite.calibration else { continue };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use evalsuite::tooling::run_id_or_new;
 use evalsuite_records::probe::read_probe;
 use evalsuite_records::record::{ProbeRecord, SuiteId, SuiteRecord};
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
@@ -22,18 +23,23 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
     {
         return Ok(run);
     }
+    let path = output_path()?;
+    let output = OutputDirectory::new(&path);
+    // The id that a run was given is not always the name of its directory.
+    let named = |id: &str| output.run(id).or_else(|| output.run(&run_id_or_new(Some(id))));
     if run.contains(['/', '\\']) {
+        if let Some(run) = named(run) {
+            return Ok(run);
+        }
         // Says so if there is nothing at the path.
         suite_search::existing(Path::new(run))?;
         return Err(CliError::new(format!("`{run}` is not the directory of a run")));
     }
-    let path = output_path()?;
-    let output = OutputDirectory::new(&path);
     let id = match run {
         LATEST => newest(&output)?.ok_or_else(|| no_runs("there are no runs", &path))?,
         id => id.to_owned(),
     };
-    match output.run(&id) {
+    match named(&id) {
         Some(run) => Ok(run),
         None => Err(no_run(&output, &id)?),
     }

@@ -6,10 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::digest::sha256_of;
-use evalsuite_records::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
+use evalsuite_records::record::{
+    CaseRecord, GitState, HookState, RunRecord, Started, SuiteRecord, SuiteRun, SuiteTest,
+};
 use evalsuite_records::run_directory::{
     BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
-    SUMMARY, is_session_file, open_run_file, read_run_file, read_run_record, run_directory_entries,
+    SUMMARY, TRIAL_STARTED, is_session_file, open_run_file, read_run_file, read_run_record, run_directory_entries,
+    trial_directory_name,
 };
 use walkdir::WalkDir;
 
@@ -31,9 +34,20 @@ pub(super) struct MergePlan {
 struct CaseSource {
     part: usize,
     directory: PathBuf,
-    /// The test that wrote its record.
+    /// The test that ran it.
     test: Option<String>,
     /// Whether it ran for a case that depends on it; then several parts may have it.
+    is_requested: bool,
+}
+
+/// A case's directory of one part, before it has its path in the merged run.
+struct FoundCase {
+    part: usize,
+    path: PathBuf,
+    /// The test that ran it.
+    test: Option<String>,
+    /// Id of the case; `None` without a record that can be read.
+    id: Option<String>,
     is_requested: bool,
 }
 
@@ -55,10 +69,15 @@ impl MergePlan {
             return Ok(Err(problems));
         }
         problems.extend(contradictions(&runs, parts));
-        let mut merge = Merge { parts, plan: Self::default(), cases: BTreeMap::new(), problems };
+        let mut merge = Merge { parts, plan: Self::default(), cases: BTreeMap::new(), found: Vec::new(), problems };
         for index in 0..parts.len() {
             merge.add_part(index)?;
         }
+        // In whatever order the parts are, a record that can be read counts.
+        let (readable, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut merge.found).into_iter().partition(|case| case.id.is_some());
+        readable.into_iter().try_for_each(|case| merge.add_case(case))?;
+        others.into_iter().try_for_each(|case| merge.add_case(case))?;
         let Merge { mut plan, problems, .. } = merge;
         plan.run = merged_run(&runs, &plan.suites);
         plan.warnings.extend(pending_hooks(&runs, parts));
@@ -71,6 +90,8 @@ struct Merge<'a> {
     plan: MergePlan,
     /// By their path in the merged run.
     cases: BTreeMap<PathBuf, CaseSource>,
+    /// Cases of all parts that are not added yet.
+    found: Vec<FoundCase>,
     problems: Vec<String>,
 }
 
@@ -122,7 +143,7 @@ impl Merge<'_> {
                 SUITE_RECORD => self.add_suite_record(part, &path),
                 CASES => {
                     for case in self.names(part, &path) {
-                        self.add_case(part, &path.join(case))?;
+                        self.find_case(part, path.join(case));
                     }
                 }
                 _ => self.add_other(part, &path)?,
@@ -147,12 +168,23 @@ impl Merge<'_> {
         }
     }
 
-    fn add_case(&mut self, part: usize, path: &Path) -> io::Result<()> {
-        let here = self.parts[part].join(path);
+    fn find_case(&mut self, part: usize, path: PathBuf) {
         let record = path.join(CASE_RECORD);
         let case: Option<CaseRecord> = self.or_warn(part, &record, read_run_record(&self.parts[part], &record));
+        let started = || {
+            let file = path.join(trial_directory_name(0, 0)).join(TRIAL_STARTED);
+            let started: Option<Started> = read_run_record(&self.parts[part], &file).unwrap_or_default();
+            started.map(|started| test_of(&started.program, &started.test_name))
+        };
+        let test = case.as_ref().map(|case| test_of(&case.program, &case.test_name)).or_else(started);
         let is_requested = case.as_ref().is_some_and(|case| case.requested_by.is_some());
-        let test = case.as_ref().map(test_of);
+        self.found.push(FoundCase { part, path, test, id: case.map(|case| case.case_id.clone()), is_requested });
+    }
+
+    fn add_case(&mut self, case: FoundCase) -> io::Result<()> {
+        let FoundCase { part, path, test, id, is_requested } = case;
+        let path = path.as_path();
+        let here = self.parts[part].join(path);
         // Where a suite is included several times, the first test of a case gets the directory without a test in its name:
         // on each machine that may have been a different test.
         let path = match &test {
@@ -164,7 +196,7 @@ impl Merge<'_> {
             None => path,
         };
         let Some(known) = self.cases.get_mut(path) else {
-            self.plan.cases += usize::from(case.is_some());
+            self.plan.cases += usize::from(id.is_some());
             self.plan.copies.insert(path.to_owned(), here.clone());
             self.cases.insert(path.to_owned(), CaseSource { part, directory: here, test, is_requested });
             return Ok(());
@@ -173,6 +205,12 @@ impl Merge<'_> {
         if has_same_content(&there, &here)? {
             return Ok(());
         }
+        let Some(id) = id else {
+            let warning = format!("{} has no record that can be read; {} counts", here.display(), there.display());
+            self.plan.warnings.push(warning);
+            self.plan.copies.insert(shard_path(part, path), here);
+            return Ok(());
+        };
         if known.is_requested && !is_requested {
             // The record of the case's own test takes precedence.
             let shard_path = shard_path(known.part, path);
@@ -182,8 +220,8 @@ impl Merge<'_> {
         } else if is_requested {
             self.plan.copies.insert(shard_path(part, path), here);
         } else {
-            let id = case.map_or_else(|| path.display().to_string(), |case| format!("case `{}`", case.case_id));
-            self.problems.push(format!("{id} has different records: {} and {}", there.display(), here.display()));
+            let message = format!("case `{id}` has different records: {} and {}", there.display(), here.display());
+            self.problems.push(message);
         }
         Ok(())
     }
@@ -300,9 +338,9 @@ fn worse(left: HookState, right: HookState) -> HookState {
     order.into_iter().find(|state| [left, right].contains(state)).unwrap_or_default()
 }
 
-/// The test that wrote a record: its program and its path.
-fn test_of(case: &CaseRecord) -> String {
-    format!("{}::{}", program(&case.program), case.test_name)
+/// The test that ran a case: its program and its path.
+fn test_of(file: &str, test: &str) -> String {
+    format!("{}::{test}", program(file))
 }
 
 /// Adds the tests of a part that no earlier part has.

@@ -97,6 +97,7 @@ use std::process::{Command, ExitStatus};
 
 use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
+use evalsuite_records::record::SuiteId;
 use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_report::{Comparison, RunData, RunDecision};
 use evalsuite_schema::diagnostics::{Diagnostics, render, terminal};
@@ -216,6 +217,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     if run.is_dir() {
         let end;
         (result.run, end) = finish::finish(&run, command.format, false)?;
+        let is_chosen = |suite: &SuiteId, test: &str| chosen.cases.contains(&TestKey::new(suite, test));
+        result.run.iter_mut().for_each(|ended| ended.retain_chosen(is_chosen));
         if !is_part {
             not_started = chosen_and_not_started(&run, &suites, &chosen.cases)?;
         }
@@ -243,7 +246,9 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
     }
     print(command.format, &result, |out| {
-        not_started.iter().try_for_each(|(suite, tests)| report::print_not_started(out, suite, tests))?;
+        not_started
+            .iter()
+            .try_for_each(|(suite, tests)| report::print_not_started(out, suite, "not started", tests))?;
         let mut comparison = result.comparison.iter().map(|comparison| terminal::lines(&comparison.to_string()));
         comparison.try_for_each(|comparison| write!(out, "\n{comparison}"))?;
         if let Some(decision) = result.decision.as_ref().filter(|_| !run.is_dir()) {

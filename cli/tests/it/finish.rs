@@ -70,7 +70,7 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
     for line in [
         "s: evaluation error (agent/process_died): case `a` (target `default`)  process 1 died in trial 0\n",
         "s: 1 case without a record\n",
-        "s: 2 tests not started: evals::b, evals::c\n",
+        "s: 2 tests not chosen or not started: evals::b, evals::c\n",
     ] {
         assert!(output.out.contains(line), "{line} is missing in {}", output.out);
     }
@@ -106,9 +106,9 @@ fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 4, "{}", output.out);
-    assert!(output.out.contains("s: 1 test not started: evals::a\n"), "{}", output.out);
+    assert!(output.out.contains("s: 1 test not chosen or not started: evals::a\n"), "{}", output.out);
     let output = package.run(&["report", "runs/r"]);
-    assert!(output.out.ends_with("s: 1 test not started: evals::a\n"), "{}", output.out);
+    assert!(output.out.ends_with("s: 1 test not chosen or not started: evals::a\n"), "{}", output.out);
 }
 
 #[test]

@@ -37,6 +37,22 @@ fn runs_are_listed_with_their_rates_the_newest_first() {
 }
 
 #[test]
+fn a_run_is_found_by_the_id_that_it_was_given() {
+    let package = Package::new(&[]);
+    let name = evalsuite::tooling::run_id_or_new(Some("7301/2"));
+    assert_ne!(name, evalsuite::tooling::run_id_or_new(Some("7301 2")));
+    SyntheticRun::new(&*name, 3, 1).write(&package.root().join("out"));
+    for id in ["7301/2", &name] {
+        let output = package.run_in_output(&["report", id]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{id}: {}", output.out);
+    }
+    for (id, error) in [("7301/3", "`7301/3` does not exist"), ("7301 2", "there is no run `7301 2` in ")] {
+        let output = package.run_in_output(&["report", id]);
+        assert!(output.code == 2 && output.err.starts_with(&format!("error: {error}")), "{}", output.err);
+    }
+}
+
+#[test]
 fn an_output_directory_that_is_a_file_is_an_error() {
     let package = Package::new(&[("out", "not a directory")]);
     for command in [&["list", "--runs"][..], &["clean", "--keep", "1"], &["show", "a"]] {

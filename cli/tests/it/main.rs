@@ -46,6 +46,7 @@ mod regrade;
 mod report;
 #[cfg(unix)]
 mod run;
+mod runner_attempts;
 #[cfg(unix)]
 mod same_names;
 #[cfg(unix)]

@@ -114,6 +114,50 @@ fn a_dependency_that_ran_in_several_parts_keeps_all_its_records() {
 }
 
 #[test]
+fn a_record_that_can_be_read_counts_whatever_the_order_of_the_parts() {
+    let merged = |order: [&str; 2], damage: &dyn Fn(&Package)| {
+        let package = two_parts();
+        case(&package, "one/runs/r", "b", None, "from one");
+        damage(&package);
+        let output = package.run(&["merge", order[0], order[1], "--into", "all", "--format", "json"]);
+        assert_eq!(output.code, 0, "{order:?}: {}", output.err);
+        let merged = package.json("merge", &output.out);
+        let summary: Value = evalsuite_schema::json::from_str(&text(&package, "summary.json")).unwrap();
+        let cases = summary["suites"][0]["cases"].as_array().unwrap();
+        let b: Vec<&Value> = cases.iter().filter(|case| case["case_id"] == "b").collect();
+        assert_eq!(b.len(), 1, "{order:?}: {summary}");
+        let warnings =
+            merged["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap().to_owned());
+        (b[0]["outcome"].clone(), merged["cases"].clone(), warnings.collect::<Vec<_>>().join("\n"))
+    };
+    let record = |part: &str| format!("{part}/{SUITE}/cases/b/case.json");
+    let torn = |package: &Package| package.write(&record("one/runs/r"), "{\"schema\": \"evalsuite.case/1\", ");
+    let missing = |package: &Package| fs::remove_file(package.root().join(record("one/runs/r"))).unwrap();
+    // A dependency, whose own record would otherwise take precedence over it.
+    let requested = |package: &Package| {
+        case(package, "two", "b", Some("a"), "from two");
+        torn(package);
+    };
+    let both = |package: &Package| {
+        torn(package);
+        package.write(&record("two"), "nothing");
+    };
+    for order in [["one", "two"], ["two", "one"]] {
+        for damage in [&torn as &dyn Fn(&Package), &missing, &requested] {
+            let (outcome, cases, warnings) = merged(order, damage);
+            assert_eq!((&outcome, &cases), (&json!("passed"), &json!(2)), "{order:?}: {warnings}");
+            assert!(
+                warnings.contains("one/runs/r/suites/s-12345678/cases/b has no record that can be read; "),
+                "{warnings}"
+            );
+        }
+        let (outcome, cases, warnings) = merged(order, &both);
+        assert_eq!((&outcome, &cases), (&json!("error"), &json!(1)), "{order:?}: {warnings}");
+        assert_eq!(warnings.matches("b/case.json: ").count(), 2, "{warnings}");
+    }
+}
+
+#[test]
 fn the_same_record_twice_is_one_record() {
     let package = two_parts();
     case(&package, "one/runs/r", "b", None, "from two");

@@ -402,6 +402,8 @@ fn the_result_is_printed_as_json() {
     let ran = chosen.run_again(&["--test", "evals", "--format", "json", "small"]).succeeds("the case passes");
     let result = crate::package::Package::new(&[]).json("run", &ran.stdout);
     assert_eq!(result["unchecked_gates"], evalsuite_schema::json::json!(["suite:shop pass_rate >= 90%"]));
+    let not_started = &result["run"]["suites"][0]["not_started"];
+    assert_eq!(not_started, &evalsuite_schema::json::json!([]), "the other test was not chosen");
 }
 
 #[needs(nextest)]

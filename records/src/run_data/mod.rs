@@ -1,6 +1,7 @@
 //! Reads a run from its directory, for summaries and reports. A case that started and has no record is an error, unless its test is
 //! still running.
 
+mod measured;
 mod read_case;
 mod read_run;
 mod read_suite;
@@ -55,8 +56,8 @@ pub struct CaseData {
     pub record: CaseRecord,
     /// Its trials, in order; empty with [`ReadDepth::Cases`].
     pub trials: Vec<TrialData>,
-    /// Earlier runner attempts, the first one first.
-    pub earlier: Vec<CaseRecord>,
+    /// The other runner attempts, the first one first.
+    pub other_attempts: Vec<CaseData>,
     /// Its records in the runs that are counted together, in their order; empty if the case is of one run.
     pub of_runs: Vec<CaseRecord>,
 }
@@ -102,11 +103,7 @@ pub enum ReadDepth {
 impl SuiteData {
     /// Calls the suite by another name, in all its records.
     fn rename(&mut self, name: &str) {
-        for case in &mut self.cases {
-            name.clone_into(&mut case.record.suite);
-            case.trials.iter_mut().for_each(|trial| name.clone_into(&mut trial.record.suite));
-            case.earlier.iter_mut().for_each(|record| name.clone_into(&mut record.suite));
-        }
+        self.cases.iter_mut().for_each(|case| case.rename_suite(name));
         name.clone_into(&mut self.name);
     }
 
@@ -146,6 +143,12 @@ impl SuiteData {
 }
 
 impl CaseData {
+    fn rename_suite(&mut self, name: &str) {
+        name.clone_into(&mut self.record.suite);
+        self.trials.iter_mut().for_each(|trial| name.clone_into(&mut trial.record.suite));
+        self.other_attempts.iter_mut().for_each(|attempt| attempt.rename_suite(name));
+    }
+
     /// Whether it passed although a trial, or an earlier attempt of the test runner, failed or ended in an error.
     pub fn is_flaky(&self) -> bool {
         let counts = &self.record;

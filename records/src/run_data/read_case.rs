@@ -36,7 +36,7 @@ impl CaseReader<'_> {
         let read = if self.depth == ReadDepth::Trials { &record.trials[..] } else { &[] };
         let trials = read.iter().map(|trial| self.trial(directory, &record, trial)).collect();
         let directory = directory.to_owned();
-        Some(CaseData { name, directory, record, trials, earlier: Vec::new(), of_runs: Vec::new() })
+        Some(CaseData { name, directory, record, trials, other_attempts: Vec::new(), of_runs: Vec::new() })
     }
 
     fn record<T: DeserializeOwned>(&mut self, file: &Path) -> Option<T> {
@@ -179,7 +179,7 @@ fn lost_case(
         record.errors += u32::from(trial.record.outcome == Status::Error);
     }
     record.planned = record.planned.max(record.completed + record.errors);
-    CaseData { name, directory, record, trials, earlier: Vec::new(), of_runs: Vec::new() }
+    CaseData { name, directory, record, trials, other_attempts: Vec::new(), of_runs: Vec::new() }
 }
 
 fn stored_trial(trial: LostTrial, case: &CaseRecord) -> TrialData {

@@ -1,10 +1,10 @@
 //! Reads a run directory and the runs before it. Suites get names in view of suites that have names already, such as those of a later run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
-use super::{Problem, ReadDepth, SuiteData, read_record, suites_of};
+use super::{CaseData, Problem, ReadDepth, SuiteData, read_record, suites_of};
 use crate::record::{DecisionRecord, ProbeRates, ProbeRecord, RunRecord, Status, SuiteId};
 use crate::run_directory::{DECISION, OutputDirectory, RUN_RECORD, StoredRun};
 
@@ -78,7 +78,11 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
         run.problems.extend(suite.problems.iter().cloned());
         if depth == ReadDepth::Cases {
             // Of a case without a record, its trials are read anyway.
-            suite.cases.iter_mut().for_each(|case| case.trials.clear());
+            let attempts = suite.cases.iter_mut().flat_map(|case| {
+                let CaseData { trials, other_attempts, .. } = case;
+                iter::once(trials).chain(other_attempts.iter_mut().map(|attempt| &mut attempt.trials))
+            });
+            attempts.for_each(Vec::clear);
         }
         run.suites.push(suite);
     }
@@ -295,7 +299,8 @@ fn first_comparable(run: &RunData, others: impl IntoIterator<Item = StoredRun>) 
 
 /// The cases of a run that have a result.
 fn completed_cases(run: &RunData) -> BTreeSet<[String; 3]> {
-    let records = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
-    let completed = records.filter(|record| record.completed > 0);
+    let cases = run.suites.iter().flat_map(|suite| &suite.cases);
+    let attempts = cases.flat_map(|case| iter::once(case).chain(&case.other_attempts));
+    let completed = attempts.map(|case| &case.record).filter(|record| record.completed > 0);
     completed.map(|record| [record.suite.clone(), record.case_id.clone(), record.target.clone()]).collect()
 }

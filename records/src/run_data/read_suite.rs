@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::read_case::CaseReader;
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData};
-use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord, TrialSummary};
+use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
 use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
 use crate::untrusted::UntrustedDirectory;
 
@@ -120,19 +120,11 @@ fn by_module(suite: SuiteData) -> Vec<SuiteData> {
     parts.into_values().collect()
 }
 
-/// The case of the last runner attempt, with the records of the earlier ones. What their trials cost is counted.
+/// The case of the last runner attempt, with the earlier ones.
 fn last_attempt(mut attempts: Vec<CaseData>) -> Option<CaseData> {
     attempts.sort_by_key(|attempt| attempt.name.attempt);
-    let mut last = attempts.pop()?;
-    for CaseData { directory, record, .. } in &attempts {
-        let all = record.trials.iter().chain(record.uncounted_trials());
-        let name = directory.file_name().unwrap_or_default().to_string_lossy();
-        last.record
-            .retried
-            .extend(all.map(|trial| TrialSummary { path: format!("../{name}/{}", trial.path), ..trial.clone() }));
-    }
-    last.earlier = attempts.into_iter().map(|attempt| attempt.record).collect();
-    Some(last)
+    let last = attempts.pop()?;
+    Some(last.with_other_attempts(attempts))
 }
 
 /// The case of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy of a

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite_schema::SuiteKind;
 
-use super::{ReadDepth, SuiteData, suites_of};
+use super::{ReadDepth, RunData, SuiteData, suites_of};
 use crate::file_lock::FileLock;
 use crate::record::{CaseRecord, Started, Status, SuiteRecord, SuiteTest, TrialRecord, TrialSummary};
 
@@ -83,7 +83,7 @@ fn an_attempt_that_died_is_no_problem_once_another_one_has_ended() {
     write(run, &format!("{}/case.json", attempt(2)), &record);
     let suite = suite(run);
     assert_eq!((suite.cases.len(), suite.cases[0].record.outcome, suite.problems.len()), (1, Status::Passed, 0));
-    assert_eq!(suite.cases[0].earlier[0].outcome, Status::Error);
+    assert_eq!(suite.cases[0].other_attempts[0].record.outcome, Status::Error);
 }
 
 #[test]
@@ -104,6 +104,79 @@ fn what_earlier_attempts_cost_is_counted() {
     let costs = case.record.trials.iter().chain(case.record.uncounted_trials()).map(|trial| trial.cost_usd);
     assert_eq!(costs.collect::<Vec<_>>(), [Some(0.5), Some(0.25)]);
     assert_eq!(case.record.retried[0].path, "../c-12345678/trial-000/result.json");
+}
+
+#[test]
+fn a_test_that_was_not_started_is_told_from_one_of_its_path_in_another_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path();
+    let mut tests = SuiteRecord::new();
+    tests.name = "s".to_owned();
+    let programs = ["shop-000000000000000a", "shop-000000000000000b"];
+    tests.tests = programs.map(|program| SuiteTest::new(program, "evals::c", "c")).to_vec();
+    write(run, "suites/s/suite.json", &tests);
+    let not_started = || suite(run).not_started();
+    assert_eq!(not_started(), ["evals::c", "evals::c"], "once for each program");
+    for (index, (name, program)) in ["c-12345678", "c-12345678.test-aaaaaaaa"].into_iter().zip(programs).enumerate() {
+        let mut record = CaseRecord::new();
+        (record.suite, record.case_id, record.outcome) = ("s".to_owned(), "c".to_owned(), Status::Passed);
+        (record.test_name, record.program) = ("evals::c".to_owned(), program.to_owned());
+        write(run, &format!("suites/s/cases/{name}/case.json"), &record);
+        assert_eq!(not_started().len(), 1 - index, "{program} has run");
+    }
+}
+
+/// The case of a run with an attempt of the test runner for each of these outcomes, with one trial each.
+fn repeated(run: &Path, outcomes: &[Status]) -> RunData {
+    for (number, outcome) in (1..).zip(outcomes) {
+        let mut record = CaseRecord::new();
+        (record.suite, record.case_id, record.runner_attempt) = ("s".to_owned(), "c".to_owned(), number);
+        record.outcome = *outcome;
+        let mut trial = TrialSummary::default();
+        (trial.path, trial.cost_usd) = ("trial-000/result.json".to_owned(), Some(f64::from(number)));
+        record.trials = vec![trial];
+        let name = if number > 1 { format!("c-12345678.attempt-{number}") } else { "c-12345678".to_owned() };
+        write(run, &format!("suites/s/cases/{name}/case.json"), &record);
+        let mut trial = TrialRecord::of_case(&record);
+        trial.outcome = *outcome;
+        write(run, &format!("suites/s/cases/{name}/trial-000/result.json"), &trial);
+    }
+    RunData { suites: suites_of(run, ReadDepth::Trials).unwrap().0, ..RunData::default() }
+}
+
+#[test]
+fn the_first_attempt_with_a_result_measures_the_agent() {
+    use Status::{Error, Failed, Passed, Skipped};
+    for (outcomes, measured) in [
+        (&[Passed][..], 1),
+        (&[Failed, Passed], 1),
+        (&[Failed, Failed, Passed], 1),
+        (&[Error, Failed, Passed], 2),
+        (&[Error, Passed], 2),
+        // A failure that is followed by errors is a result all the same.
+        (&[Failed, Error], 1),
+        (&[Error, Failed, Error], 2),
+        // Without any result, the last one says why.
+        (&[Error, Error], 2),
+        (&[Error, Skipped], 2),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let read = repeated(directory.path(), outcomes);
+        assert_eq!(read.suites[0].cases[0].name.attempt, u32::try_from(outcomes.len()).unwrap(), "{outcomes:?}");
+        let once = read.measured().into_owned();
+        for run in [&once, &once.clone().into_measured()] {
+            let case = &run.suites[0].cases[0];
+            assert_eq!((case.name.attempt, case.record.runner_attempt), (measured, measured), "{outcomes:?}");
+            assert!(case.trials[0].directory.starts_with(&case.directory), "{outcomes:?}");
+            let trials = case.record.trials.iter().chain(&case.record.retried);
+            let mut costs: Vec<f64> = trials.filter_map(|trial| trial.cost_usd).collect();
+            assert_eq!(costs[0], f64::from(measured), "{outcomes:?}");
+            costs.sort_unstable_by(f64::total_cmp);
+            let all: Vec<f64> = (1..).map(f64::from).take(outcomes.len()).collect();
+            assert_eq!(costs, all, "what each attempt costs counts once: {outcomes:?}");
+            assert_eq!(run.repeated_cases(), usize::from(outcomes.len() > 1), "{outcomes:?}");
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -233,7 +233,7 @@ function versus(past) {
     it.unit && el('div', { class: 'muted' }, it.unit));
   return el('div', { class: 'versus' },
     el('div', {}, el('span', { class: `verdict ${suites[0].verdict}` }, VERDICTS[suites[0].verdict]), el('span', { class: 'muted' }, ` against ${past.label}`)),
-    past.counted.map((runs) => el('div', { class: 'muted' }, runs)),
+    past.notes.map((note) => el('div', { class: 'muted' }, note)),
     suites.slice(0, COMPARED).map(line),
     suites.length > COMPARED && el('div', { class: 'muted' }, `and ${plural(suites.length - COMPARED, 'suite')} more: cargo evalsuite diff`));
 }

@@ -2,11 +2,10 @@
 //!
 //! How often the cases of a suite may pass, as far as accepted results tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use evalsuite_records::baseline::{
-    AS_LIKELY, Beta, Counts, RESEMBLANCES, RepeatedCases, UnchangedSuite, alike, log_likelihood, planned_trials,
-    posterior,
+    AS_LIKELY, Beta, CaseDesign, Counts, RESEMBLANCES, RepeatedCases, UnchangedSuite, alike, log_likelihood, posterior,
 };
 use evalsuite_records::record::{Baseline, BaselineCase, CaseRecord, Rule};
 use evalsuite_schema::SuiteKind;
@@ -30,11 +29,11 @@ pub struct RedBuilds {
     pub share: f64,
     /// The smallest and the largest share that explain the accepted results about as well: an interval of 95 %.
     pub range: [f64; 2],
-    /// Number of trials of a case that brings it to 0.05 or less, if any up to 20 does.
+    /// Number of trials of a case that brings it to 0.05 or less, if any up to 20 does; other cases keep theirs if they have more.
     pub trials_needed: Option<u32>,
-    /// Whether every trial has to pass, so that more trials make it larger.
+    /// Whether there are cases of which every trial has to pass, so that more trials make it larger.
     pub every: bool,
-    /// Whether the mean of its trials decides a case: how often its runs pass does not tell how many trials are needed.
+    /// Whether there are cases that the mean of their trials decides: how often their runs pass does not tell how many trials are needed.
     pub by_mean: bool,
     /// Number of cases that pass, and whose tests cannot tell a failure from chance yet: they have too few accepted trials.
     pub untold: usize,
@@ -45,8 +44,7 @@ pub struct RedBuilds {
 /// When the test of a case fails.
 #[derive(Debug, Clone, Copy)]
 struct Design {
-    planned: u32,
-    rule: Rule,
+    of_case: CaseDesign,
     kind: SuiteKind,
     /// Most trials that repeat a case that failed.
     confirming: u32,
@@ -56,6 +54,7 @@ struct Design {
 #[derive(Debug, Clone)]
 struct Case {
     accepted: Counts,
+    design: Design,
     urns: Vec<(f64, Urn)>,
     /// Failed trials that tell that it passes no more, if as many as may run do.
     needed: Option<u32>,
@@ -65,44 +64,69 @@ impl RedBuilds {
     /// Largest share that is called small.
     pub const SMALL: f64 = 0.05;
 
-    /// Of a baseline and a run of its suite. `confirming`: how many trials at most repeat a case that differs from the baseline. `None`
-    /// without results.
+    /// Of a baseline and a run of its suite, which says how each case is decided: one that it does not have is taken to be as the first one of
+    /// its target. `confirming`: how many trials at most repeat a case that differs from the baseline. `None` without results.
     ///
     /// The rates of a suite's cases are taken to be of one beta distribution, fitted to the trials of all of them (beta-binomial); a case's
     /// own trials then tell where in it the case is. Where every case had one trial, cases that fail seldom cannot be told from some that
     /// always fail, and all are taken to have the same rate. From this, runs are drawn with a fixed seed, with the trials that repeat cases.
     /// The range is over all such distributions, and over suites whose cases always pass but for some of one rate, that are about as likely.
     pub fn of(baseline: &Baseline, suite: &SuiteData, confirming: u32) -> Option<Self> {
-        Self::of_lines(&baseline.cases, &suite.cases.first()?.record, confirming)
+        let mut records: BTreeMap<(&str, &str), &CaseRecord> = BTreeMap::new();
+        let mut of_targets: BTreeMap<&str, &CaseRecord> = BTreeMap::new();
+        for record in suite.cases.iter().map(|case| &case.record) {
+            records.entry((&record.case_id, &record.target)).or_insert(record);
+            of_targets.entry(&record.target).or_insert(record);
+        }
+        let first = &suite.cases.first()?.record;
+        let record = |line: &BaselineCase| {
+            let alike = || of_targets.get(line.target.as_str());
+            records.get(&line.key()).or_else(alike).copied().unwrap_or(first)
+        };
+        Self::of_lines(&baseline.cases, record, confirming)
     }
 
-    fn of_lines(lines: &[BaselineCase], record: &CaseRecord, confirming: u32) -> Option<Self> {
+    fn of_lines<'r>(
+        lines: &[BaselineCase],
+        record: impl Fn(&BaselineCase) -> &'r CaseRecord,
+        confirming: u32,
+    ) -> Option<Self> {
         if lines.is_empty() {
             return None;
         }
-        let planned = planned_trials(record);
-        let confirming = if record.is_one_observation() { 0 } else { confirming };
-        let design = Design { planned, rule: record.rule, kind: record.kind, confirming };
+        let design = |line: &BaselineCase| {
+            let record = record(line);
+            let confirming = if record.is_one_observation() { 0 } else { confirming };
+            Design { of_case: CaseDesign::of(record), kind: record.kind, confirming }
+        };
+        let designs: Vec<Design> = lines.iter().map(design).collect();
         let suite = UnchangedSuite::new(lines);
         let best = Population::of(suite.rates());
         let simulation = Simulation { lines, suite };
-        let cases = simulation.cases(&best, &simulation.needed(design));
-        let share = simulation.share(&cases, design, DRAWS);
-        let is_small = |planned: &u32| {
-            let design = Design { planned: *planned, ..design };
-            let cases = simulation.cases(&best, &simulation.needed(design));
-            simulation.share(&cases, design, DRAWS) <= Self::SMALL
+        let cases = simulation.cases(&best, &designs);
+        let share = simulation.share(&cases, DRAWS);
+        let has = |is: fn(Rule) -> bool| designs.iter().any(|design| is(design.of_case.rule));
+        let fewest =
+            designs.iter().filter(|design| design.of_case.rule == Rule::Any).map(|it| it.of_case.planned).min();
+        let is_small = |trials: &u32| {
+            let more = |design: &Design| design.with_at_least(*trials);
+            let cases = simulation.cases(&best, &designs.iter().map(more).collect::<Vec<_>>());
+            simulation.share(&cases, DRAWS) <= Self::SMALL
         };
-        let every = design.rule == Rule::Every;
-        let by_mean = matches!(design.rule, Rule::Mean | Rule::ConfidenceInterval);
-        let is_told = share > Self::SMALL && !every && !by_mean;
-        let needed = if is_told { (design.planned + 1..=MOST_TRIALS).find(is_small) } else { None };
+        let trials_needed =
+            fewest.filter(|_| share > Self::SMALL).and_then(|fewest| (fewest + 1..=MOST_TRIALS).find(is_small));
         let passing = cases.iter().filter(|case| case.accepted.0 > 0);
-        let untold =
-            passing.clone().filter(|case| case.needed.is_none() && design.kind == SuiteKind::Capability).count();
-        let range = simulation.range(design).map(|end| [share.min(end), share.max(end)]);
-        let range = [range[0][0], range[1][1]];
-        Some(Self { share, range, trials_needed: needed, every, by_mean, untold, passing: passing.count() })
+        let is_untold = |case: &&Case| case.needed.is_none() && case.design.kind == SuiteKind::Capability;
+        let range = simulation.range(&designs).map(|end| [share.min(end), share.max(end)]);
+        Some(Self {
+            share,
+            range: [range[0][0], range[1][1]],
+            trials_needed,
+            every: has(|rule| rule == Rule::Every),
+            by_mean: has(|rule| matches!(rule, Rule::Mean | Rule::ConfidenceInterval)),
+            untold: passing.clone().filter(is_untold).count(),
+            passing: passing.count(),
+        })
     }
 }
 
@@ -113,66 +137,64 @@ struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Failed trials that tell that a case with these accepted trials passes no more.
-    fn needed(&self, design: Design) -> BTreeMap<Counts, Option<u32>> {
-        let most = design.planned.saturating_add(design.confirming);
-        let accepted: BTreeSet<Counts> = self.lines.iter().map(|line| (line.passed, line.trials)).collect();
-        accepted.into_iter().map(|it| (it, self.suite.failures_needed(it, design.planned, most))).collect()
-    }
-
-    fn cases(&self, population: &Population, needed: &BTreeMap<Counts, Option<u32>>) -> Vec<Case> {
-        let of = |line: &BaselineCase| {
+    /// The cases of a population. `designs`: those of the lines.
+    fn cases(&self, population: &Population, designs: &[Design]) -> Vec<Case> {
+        let mut known: BTreeMap<(Counts, u32, u32), Option<u32>> = BTreeMap::new();
+        let of = |(line, design): (&BaselineCase, &Design)| {
             let accepted = (line.passed, line.trials);
-            Case { accepted, urns: population.urns(accepted), needed: needed.get(&accepted).copied().flatten() }
+            let planned = design.of_case.planned;
+            let most = planned.saturating_add(design.confirming);
+            let needed = || self.suite.failures_needed(accepted, planned, most);
+            let needed = *known.entry((accepted, planned, most)).or_insert_with(needed);
+            Case { accepted, design: *design, urns: population.urns(accepted), needed }
         };
-        self.lines.iter().map(of).collect()
+        self.lines.iter().zip(designs).map(of).collect()
     }
 
     /// The smallest and the largest share of red runs of all populations that the results can be of.
-    fn range(&self, design: Design) -> [f64; 2] {
-        let needed = self.needed(design);
-        let cases = plausible(self.lines).into_iter().map(|population| self.cases(&population, &needed));
-        let mut all: Vec<(f64, Vec<Case>)> =
-            cases.map(|cases| (self.share(&cases, design, DRAWS_OF_EACH), cases)).collect();
+    fn range(&self, designs: &[Design]) -> [f64; 2] {
+        let cases = plausible(self.lines).into_iter().map(|population| self.cases(&population, designs));
+        let mut all: Vec<(f64, Vec<Case>)> = cases.map(|cases| (self.share(&cases, DRAWS_OF_EACH), cases)).collect();
         all.sort_by(|(left, _), (right, _)| left.total_cmp(right));
-        let of = |found: Option<&(f64, Vec<Case>)>| found.map_or(0.0, |(_, cases)| self.share(cases, design, DRAWS));
+        let of = |found: Option<&(f64, Vec<Case>)>| found.map_or(0.0, |(_, cases)| self.share(cases, DRAWS));
         [of(all.first()), of(all.last())]
     }
 
     /// Share of drawn runs in which the test of any case is red.
-    fn share(&self, cases: &[Case], design: Design, draws: usize) -> f64 {
+    fn share(&self, cases: &[Case], draws: usize) -> f64 {
         let mut random = Rng::with_seed(SEED);
-        let planned = u32::try_from(cases.len()).unwrap_or(u32::MAX).saturating_mul(design.planned);
-        let too_many = self.suite.too_many_failures(design.planned, design.rule);
+        let count = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+        let designed = self.lines.iter().zip(cases).map(|(line, case)| (line, case.design.of_case));
+        let too_many = self.suite.too_many_failures(designed);
         let red = (0..draws).filter(|_| {
             let (mut repeated, mut failed) = (RepeatedCases::default(), 0);
             cases.iter().any(|case| {
-                let (fails, is_red) = self.run(case, design, &mut repeated, planned, &mut random);
+                let (fails, is_red) = self.run(case, &mut repeated, count, &mut random);
                 failed += u32::from(fails);
-                is_red || design.kind == SuiteKind::Capability && failed >= too_many
+                is_red || case.design.kind == SuiteKind::Capability && failed >= too_many
             })
         });
         red.count() as f64 / draws as f64
     }
 
-    /// Runs a case: whether it fails though it has passed, and whether its test is red for that.
+    /// Runs a case: whether it fails though it has passed, and whether its test is red for that. `count`: number of cases.
     fn run(
         &self,
-        Case { accepted, urns, needed }: &Case,
-        design: Design,
+        Case { accepted, design, urns, needed }: &Case,
         repeated: &mut RepeatedCases,
-        planned: u32,
+        count: u32,
         random: &mut Rng,
     ) -> (bool, bool) {
+        let CaseDesign { planned, rule } = design.of_case;
         let reads_baseline = design.kind == SuiteKind::Capability;
         if reads_baseline && accepted.0 == 0 {
             return (false, false);
         }
         let mut urn = Urn::choose(urns, random);
         let (passed, trials) = design.draw(&mut urn, random);
-        let fails = match design.rule {
+        let fails = match rule {
             Rule::Any => passed == 0,
-            Rule::Every | Rule::Mean | Rule::ConfidenceInterval => passed < design.planned,
+            Rule::Every | Rule::Mean | Rule::ConfidenceInterval => passed < planned,
         };
         if !fails || !reads_baseline {
             return (fails, fails);
@@ -181,7 +203,7 @@ impl Simulation<'_> {
             return (true, self.suite.is_worse(*accepted, (passed, trials)));
         }
         let Some(missing) = needed.map(|needed| needed.saturating_sub(trials)) else { return (true, false) };
-        if missing == 0 || repeated.allowed(design.confirming, planned) == 0 {
+        if missing == 0 || repeated.allowed(design.confirming, count.saturating_mul(planned)) == 0 {
             return (true, missing == 0);
         }
         let further = (1..=missing).find(|_| urn.draw(random));
@@ -191,12 +213,21 @@ impl Simulation<'_> {
 }
 
 impl Design {
+    /// The same with so many trials, if one of them has to pass and it has fewer.
+    fn with_at_least(mut self, trials: u32) -> Self {
+        if self.of_case.rule == Rule::Any {
+            self.of_case.planned = self.of_case.planned.max(trials);
+        }
+        self
+    }
+
     /// The planned trials of a case: how many passed, and how many ran.
     fn draw(self, urn: &mut Urn, random: &mut Rng) -> Counts {
+        let CaseDesign { planned, rule } = self.of_case;
         let mut passed = 0;
-        for trial in 1..=self.planned {
+        for trial in 1..=planned {
             passed += u32::from(urn.draw(random));
-            let is_decided = match self.rule {
+            let is_decided = match rule {
                 Rule::Any => passed > 0,
                 Rule::Every => passed < trial,
                 Rule::Mean | Rule::ConfidenceInterval => false,
@@ -205,7 +236,7 @@ impl Design {
                 return (passed, trial);
             }
         }
-        (passed, self.planned)
+        (passed, planned)
     }
 }
 
@@ -312,7 +343,7 @@ mod tests {
     }
 
     fn of(lines: &[BaselineCase], record: &CaseRecord, confirming: u32) -> RedBuilds {
-        RedBuilds::of_lines(lines, record, confirming).unwrap()
+        RedBuilds::of_lines(lines, |_| record, confirming).unwrap()
     }
 
     #[test]
@@ -378,9 +409,42 @@ mod tests {
         assert_eq!(of(&lines, &correlated, 30), of(&lines, &record(SuiteKind::Mixed, Rule::Any, 1), 0));
     }
 
+    /// The rule of the first case was that of all.
+    #[test]
+    fn each_case_has_its_own_trials_and_rule() {
+        let case = |id: usize, rule, planned| {
+            let mut record = record(SuiteKind::Mixed, rule, planned);
+            (record.case_id, record.target) = (format!("{id}"), "default".to_owned());
+            let name = evalsuite_records::run_directory::CaseDirectoryName::parse(&record.case_id);
+            let directory = std::path::PathBuf::new();
+            let (trials, other_attempts, of_runs) = (Vec::new(), Vec::new(), Vec::new());
+            crate::CaseData { name, directory, record, trials, other_attempts, of_runs }
+        };
+        // A case that passes in half of its trials, and nine that always pass.
+        let mut baseline = Baseline::default();
+        baseline.cases = lines(&[(1, 200, 400), (9, 400, 400)]);
+        for (id, line) in baseline.cases.iter_mut().enumerate() {
+            (line.case, line.target) = (format!("{id}"), "default".to_owned());
+        }
+        let of = |flaky: (Rule, u32), stable: (Rule, u32)| {
+            let case = |id| if id == 0 { case(id, flaky.0, flaky.1) } else { case(id, stable.0, stable.1) };
+            let mut shares = [0.0; 2];
+            for (share, ids) in shares.iter_mut().zip([(0..10).collect::<Vec<_>>(), (0..10).rev().collect()]) {
+                let suite = SuiteData { cases: ids.into_iter().map(case).collect(), ..SuiteData::default() };
+                *share = RedBuilds::of(&baseline, &suite, 0).unwrap().share;
+            }
+            assert!((shares[0] - shares[1]).abs() < 1e-9, "whichever case comes first: {shares:?}");
+            shares[0]
+        };
+        // 1 − 0.5, 0.5⁸, 1 − 0.5⁵.
+        assert!((0.4..0.65).contains(&of((Rule::Every, 1), (Rule::Any, 8))));
+        assert!(of((Rule::Any, 8), (Rule::Every, 1)) < 0.15);
+        assert!(of((Rule::Every, 5), (Rule::Every, 1)) > 0.9);
+    }
+
     #[test]
     fn nothing_is_said_without_results() {
-        assert_eq!(RedBuilds::of_lines(&[], &CaseRecord::new(), 10), None);
+        assert_eq!(RedBuilds::of_lines(&[], |_| unreachable!(), 10), None);
         assert_eq!(RedBuilds::of(&Baseline::default(), &SuiteData::default(), 10), None);
     }
 }

@@ -11,7 +11,9 @@ use evalsuite_records::file_replacement::{error_at, replace_user_text};
 use evalsuite_records::package_file::LARGEST_BASELINE;
 use evalsuite_records::record::{AcceptedAnswers, Baseline, PassState};
 
-use self::Decision::{Added, Kept, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
+use self::Decision::{Added, Kept, LeftOut, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
+
+use crate::run_data::repeated_text;
 
 pub use self::false_alarms::RedBuilds;
 pub use self::new_baseline::{Accepted, AcceptedCase, Decision, accept, accept_answers};
@@ -42,19 +44,20 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
     written.map_err(|error| error_at(file, &error))
 }
 
-/// Most cases that are listed per decision; kept and lowered ones are all listed, because somebody has to look at them.
+/// Most cases that are listed per decision; those without a new result and lowered ones are all listed, because somebody has to look at them.
 const LISTED: usize = 20;
 
 impl fmt::Display for Accepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |decision| self.cases.iter().filter(move |case| case.decision == decision);
-        let shown = [Added, Raised, Lowered, Redefined, Removed, Updated, Kept, Unchanged];
+        let shown = [Added, Raised, Lowered, Redefined, Removed, Updated, Kept, LeftOut, Unchanged];
         let counts = shown.map(|decision| (of(decision).count(), decision));
         let counts =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, it)| format!("{count} {}", it.as_str()));
         let counts: Vec<String> = counts.collect();
         let counts = if counts.is_empty() { "no cases".to_owned() } else { counts.join(", ") };
         writeln!(f, "{}: {counts}", self.suite)?;
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "  {text}"))?;
         for decision in shown {
             // Cases whose numbers moved, or that are the same, are in the file.
             let is_listed = |case: &&AcceptedCase| match decision {
@@ -62,7 +65,7 @@ impl fmt::Display for Accepted {
                 Unchanged => false,
                 _ => true,
             };
-            let most = if matches!(decision, Kept | Lowered) { usize::MAX } else { LISTED };
+            let most = if matches!(decision, Kept | LeftOut | Lowered) { usize::MAX } else { LISTED };
             for case in of(decision).filter(is_listed).take(most) {
                 writeln!(f, "  {:<9}  {}", decision.as_str(), line(case))?;
             }

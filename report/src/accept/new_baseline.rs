@@ -22,6 +22,8 @@ pub struct Accepted {
     pub baseline: Baseline,
     /// What happened to each case that is in the run or was in the baseline, sorted by case and target.
     pub cases: Vec<AcceptedCase>,
+    /// Number of cases that the test runner repeated: of each, the first attempt with a result is accepted.
+    pub repeated_cases: usize,
 }
 
 /// A case of which a run was accepted.
@@ -40,7 +42,7 @@ pub struct AcceptedCase {
     pub run: Option<Counts>,
     /// Trials that passed and trials that ended, in the baseline as it is now.
     pub after: Option<Counts>,
-    /// Why the result of the run was not accepted.
+    /// Why no result of the run was accepted.
     pub why_kept: Option<String>,
 }
 
@@ -62,6 +64,8 @@ pub enum Decision {
     Removed,
     /// The baseline is as it was, although the run differs or has no result.
     Kept,
+    /// It has no result, and the baseline has none of it either.
+    LeftOut,
     /// The run adds no result: it was accepted before, or it is a replay.
     Unchanged,
 }
@@ -77,6 +81,7 @@ impl Decision {
             Self::Updated => "updated",
             Self::Removed => "removed",
             Self::Kept => "kept",
+            Self::LeftOut => "left out",
             Self::Unchanged => "unchanged",
         }
     }
@@ -85,7 +90,7 @@ impl Decision {
 impl Accepted {
     /// Whether the baseline differs from what it was.
     pub fn is_changed(&self) -> bool {
-        self.cases.iter().any(|case| !matches!(case.decision, Decision::Kept | Decision::Unchanged))
+        self.cases.iter().any(|case| !matches!(case.decision, Decision::Kept | Decision::LeftOut | Decision::Unchanged))
     }
 }
 
@@ -96,6 +101,7 @@ impl Accepted {
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
 /// a result stay as they are, and cases that the suite does not have any more are removed.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
+    let suite = &*suite.measured();
     let old: BTreeMap<(&str, &str), &BaselineCase> =
         before.iter().flat_map(|baseline| &baseline.cases).map(|case| (case.key(), case)).collect();
     let mut ran: BTreeMap<(&str, &str), &CaseData> = BTreeMap::new();
@@ -121,7 +127,8 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         cases.push(AcceptedCase { case: id, target, decision, before, run, after, why_kept });
         lines.extend(line);
     }
-    let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases };
+    let repeated_cases = suite.repeated_cases();
+    let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases, repeated_cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
         _ => header(run, suite, known),
@@ -137,8 +144,9 @@ fn trials(line: &BaselineCase) -> Counts {
 /// The decision about a line, the reason to keep it, and the new line.
 type Decided = (Decision, Option<String>, Option<BaselineCase>);
 
+/// The baseline stays as it is for a case, with its line if it has one.
 fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
-    (Decision::Kept, Some(why), old.cloned())
+    (if old.is_some() { Decision::Kept } else { Decision::LeftOut }, Some(why), old.cloned())
 }
 
 /// `known`: the runs that were accepted before.
@@ -267,13 +275,14 @@ fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
 /// A case that is new, or has changed, takes the answer of its first trial that passed and has an answer; without such a trial, it has no
 /// accepted answer any more. Every other case keeps its answer, or takes one if it has none.
 pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
+    let suite = &*suite.measured();
     let mut answers = AcceptedAnswers::new(&suite.id.name);
     for case in &accepted.cases {
         let (id, target) = (case.case.as_str(), case.target.as_str());
         let old = || before.and_then(|before| before.find(id, target)).cloned();
         answers.answers.extend(match case.decision {
             Decision::Removed => None,
-            Decision::Kept => old(),
+            Decision::Kept | Decision::LeftOut => old(),
             Decision::Unchanged | Decision::Updated => match (old(), passed_answer(suite, id, target)) {
                 // After a merge, the answer may be to another input than the line of the baseline.
                 (Some(old), Some(new)) if old.input != new.input => Some(new),

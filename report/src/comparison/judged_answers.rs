@@ -147,6 +147,8 @@ pub fn answer_pairs(
     criteria: Option<&str>,
     options: &CompareOptions,
 ) -> Vec<AnswerPair> {
+    let measured = [base, run].map(RunData::measured);
+    let [base, run] = measured.each_ref().map(AsRef::as_ref);
     let mut pairs = Vec::new();
     for ((suite, target), cases) in by_suite_and_target([base, run], options) {
         for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &BTreeSet::new(), false) {

@@ -102,6 +102,8 @@ pub struct Comparison {
     pub base_runs: Option<CountedRuns>,
     /// The runs that are counted together as the run; `None` if it is one run.
     pub runs: Option<CountedRuns>,
+    /// Number of cases of both runs that the test runner repeated: of each, the first attempt with a result is compared.
+    pub repeated_cases: usize,
     /// The suites that are in one of them, by name and target.
     pub suites: Vec<SuiteComparison>,
     /// What the run decided while its trials ran, if it compared itself with this base until it was decided: then this is the verdict. The
@@ -137,6 +139,9 @@ impl Comparison {
 
     /// Compares a run with a standard, whose results are those of `base`.
     pub(crate) fn with(base: &RunData, standard: &dyn Standard, run: &RunData, options: &CompareOptions) -> Self {
+        let measured = [base, run].map(RunData::measured);
+        let [base, run] = measured.each_ref().map(AsRef::as_ref);
+        let repeated_cases = base.repeated_cases() + run.repeated_cases();
         let mut keys = by_suite_and_target([base, run], options);
         if options.only_cases_of_run {
             for [base, run] in keys.values_mut() {
@@ -157,7 +162,7 @@ impl Comparison {
         let decision = RunDecision::of(run).filter(|decision| decision.base == name && options.targets.is_none());
         let [base_runs, runs] = [base, run].map(CountedRuns::of);
         let (base, run) = (base.run_id.clone(), run.run_id.clone());
-        Self { schema: Self::SCHEMA, base, run, base_runs, runs, suites, decision }
+        Self { schema: Self::SCHEMA, base, run, base_runs, runs, repeated_cases, suites, decision }
     }
 
     /// Value of `schema` in comparisons of this version.

@@ -54,8 +54,9 @@ pub fn pooled(mut runs: Vec<RunData>) -> RunData {
     if runs.is_empty() {
         return all;
     }
+    all = all.into_measured();
     let names = all.suite_names();
-    let runs = runs.into_iter().map(|run| run.with_suite_names(&names));
+    let runs = runs.into_iter().map(|run| run.into_measured().with_suite_names(&names));
     let mut counted = Vec::new();
     let mut earlier: BTreeMap<[String; 3], Vec<CaseData>> = BTreeMap::new();
     for run in runs {
@@ -101,6 +102,7 @@ fn counted_together(mut cases: Vec<CaseData>, counts: impl Fn(&CaseRecord) -> bo
     let records: Vec<CaseRecord> =
         records.filter(|record| record.completed > 0 && is_same(record) && counts(record)).cloned().collect();
     let mut case = cases.swap_remove(last);
+    case.other_attempts.extend(cases.into_iter().flat_map(|case| case.other_attempts));
     let own = &case.record;
     if !records.is_empty() && records.iter().any(|record| record.run_id != own.run_id) {
         case.record = one_record(case.record, &records);
@@ -128,18 +130,20 @@ fn one_record(mut all: CaseRecord, records: &[CaseRecord]) -> CaseRecord {
 
 /// A copy of a run without the records of its trials, which no comparison of scores needs.
 pub(crate) fn without_trials(run: &RunData) -> RunData {
-    let case = |case: &CaseData| CaseData {
-        name: case.name.clone(),
-        directory: case.directory.clone(),
-        record: case.record.clone(),
-        trials: Vec::new(),
-        earlier: Vec::new(),
-        of_runs: case.of_runs.clone(),
-    };
+    fn of_case(case: &CaseData) -> CaseData {
+        CaseData {
+            name: case.name.clone(),
+            directory: case.directory.clone(),
+            record: case.record.clone(),
+            trials: Vec::new(),
+            other_attempts: case.other_attempts.iter().map(of_case).collect(),
+            of_runs: case.of_runs.clone(),
+        }
+    }
     let suite = |suite: &SuiteData| SuiteData {
         name: suite.name.clone(),
         id: suite.id.clone(),
-        cases: suite.cases.iter().map(case).collect(),
+        cases: suite.cases.iter().map(of_case).collect(),
         ..SuiteData::default()
     };
     RunData {
@@ -279,7 +283,7 @@ mod tests {
                 directory: case.into(),
                 record,
                 trials: Vec::new(),
-                earlier: Vec::new(),
+                other_attempts: Vec::new(),
                 of_runs: Vec::new(),
             }
         };

@@ -10,10 +10,11 @@ use evalsuite_statistics::{shown_p, wilson_interval};
 
 use super::ChangeKind::{self, Added, Changed, Error, Improved, Missing, Quarantined, Redefined, Regressed, Removed};
 use super::{
-    CaseChange, Comparison, ComparisonUnit, ComparisonVerdict, CountedRuns, JudgedAnswers, SliceComparison,
-    SuiteComparison, UnknownTrials,
+    CaseChange, Comparison, ComparisonUnit, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison,
+    UnknownTrials,
 };
 use crate::formats::{escape, limited};
+use crate::run_data::repeated_text;
 use crate::sequential::RunDecision;
 
 /// Most cases of one kind that are listed.
@@ -40,7 +41,7 @@ impl fmt::Display for ComparisonVerdict {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} compared with {}", self.run, self.base)?;
-        self.counted_runs().try_for_each(|runs| writeln!(f, "{runs}"))?;
+        self.notes().iter().try_for_each(|note| writeln!(f, "{note}"))?;
         if let Some(decision) = &self.decision {
             write!(f, "{decision}")?;
             writeln!(f, "  the p-values and intervals below do not account for the looks at this run")?;
@@ -50,9 +51,10 @@ impl fmt::Display for Comparison {
 }
 
 impl Comparison {
-    /// The runs that are counted together, of the run first.
-    pub(crate) fn counted_runs(&self) -> impl Iterator<Item = &CountedRuns> {
-        self.runs.iter().chain(&self.base_runs)
+    /// The runs that are counted together, of the run first, and whether the test runner repeated cases.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let counted = self.runs.iter().chain(&self.base_runs).map(ToString::to_string);
+        counted.chain(repeated_text(self.repeated_cases)).collect()
     }
 }
 
@@ -300,8 +302,8 @@ impl Comparison {
             sections.push(self.judged_table());
         }
         sections.extend(self.suites.iter().map(listed));
-        let counted: String = self.counted_runs().map(|runs| format!("{}\n\n", escape(&runs.to_string()))).collect();
-        let head = format!("## Comparison: {} with {}\n\n{counted}", escape(&self.run), escape(&self.base));
+        let notes: String = self.notes().iter().map(|note| format!("{}\n\n", escape(note))).collect();
+        let head = format!("## Comparison: {} with {}\n\n{notes}", escape(&self.run), escape(&self.base));
         limited(head, &sections, |_| "Some entries are omitted".to_owned())
     }
 

@@ -120,7 +120,9 @@ fn add_case(xml: &mut XmlWriter<'_>, case: &CaseData, class: &str) -> io::Result
         for (_, trial) in failed.filter(|(index, _)| Some(*index) != shown) {
             add_rerun(xml, trial, record.outcome == Status::Passed)?;
         }
-        for attempt in case.earlier.iter().filter(|attempt| is_failure(attempt.outcome)) {
+        for attempt in
+            case.other_attempts.iter().map(|attempt| &attempt.record).filter(|attempt| is_failure(attempt.outcome))
+        {
             add_earlier_attempt(xml, attempt, record.outcome == Status::Passed)?;
         }
     }

@@ -38,6 +38,7 @@ impl GateOptions {
 /// A gate is never met by a run with torn or missing records, by a run that has not ended, by no cases at all, or where more than a
 /// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless the results that are there miss it.
 pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateReport {
+    let run = &*run.measured();
     let checked = Checked { run, broken: broken(run), options };
     let results = gates.iter().flat_map(|gate| checked.gate(gate)).collect();
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
@@ -47,6 +48,7 @@ pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateR
         results,
         trials: cases().map(|case| case.completed.saturating_add(case.errors)).sum(),
         trial_errors: cases().map(|case| case.errors).sum(),
+        repeated_cases: run.repeated_cases(),
     }
 }
 

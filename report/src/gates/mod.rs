@@ -12,7 +12,7 @@ use evalsuite_schema::diagnostics::{counted, terminal};
 use evalsuite_schema::gate::{Gate, GateError, Measure};
 use serde::Serialize;
 
-use crate::run_data::RunData;
+use crate::run_data::{RunData, repeated_text};
 
 pub use self::check::{GateChances, GateOptions, check_gates};
 
@@ -30,6 +30,8 @@ pub struct GateReport {
     pub trials: u32,
     /// Number of them that ended in an error.
     pub trial_errors: u32,
+    /// Number of cases that the test runner repeated: of each, the first attempt with a result is measured.
+    pub repeated_cases: usize,
 }
 
 /// What a gate says about the cases it is about.
@@ -124,6 +126,7 @@ impl fmt::Display for GateReport {
                 writeln!(f, "{note}")?;
             }
         }
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "note: {text}"))?;
         match self.trial_errors {
             0 => Ok(()),
             errors => writeln!(f, "note: {errors} of {} trials ended in an error", self.trials),

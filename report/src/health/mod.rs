@@ -13,7 +13,7 @@ use evalsuite_statistics::shown_p;
 use serde::Serialize;
 
 use self::cases::Observed;
-use crate::run_data::{RunData, SuiteData};
+use crate::run_data::{RunData, SuiteData, repeated_text};
 
 /// Limits of the findings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +48,8 @@ pub struct Health {
     pub schema: &'static str,
     /// The runs, the newest first.
     pub window: Vec<WindowRun>,
+    /// Number of cases that the test runner repeated, in all runs: of each, the first attempt with a result counts.
+    pub repeated_cases: usize,
     /// The suites, by name and target.
     pub suites: Vec<SuiteHealth>,
     /// Graders that decided in no trial of the window, by suite and name.
@@ -200,8 +202,10 @@ impl Health {
     pub fn of(runs: impl IntoIterator<Item = RunData>, options: &HealthOptions) -> Self {
         let mut observed = Observed::default();
         let mut window = Vec::new();
+        let mut repeated_cases = 0;
         for run in runs {
-            let run = run.with_suite_names(&observed.suite_names());
+            let run = run.into_measured().with_suite_names(&observed.suite_names());
+            repeated_cases += run.repeated_cases();
             observed.add(&run);
             let started_at = run.record.map(|record| record.started_at);
             window.push(WindowRun { run: run.run_id, started_at });
@@ -209,6 +213,7 @@ impl Health {
         let mut health = Self {
             schema: Self::SCHEMA,
             window,
+            repeated_cases,
             suites: Vec::new(),
             undecided_graders: Vec::new(),
             judges: Vec::new(),
@@ -261,7 +266,7 @@ impl Health {
         let mut error = None;
         let runs = OutputDirectory::new(output).runs_newest_first()?.into_iter().map_while(|stored| {
             let read = RunData::read(stored.path()).map_err(|problem| error = Some(problem));
-            read.ok().map(|run| run.with_suite_names(names))
+            read.ok().map(|run| run.into_measured().with_suite_names(names))
         });
         let of_suites = runs.filter_map(|mut run| {
             run.suites.retain(&is_meant);
@@ -305,6 +310,7 @@ impl fmt::Display for Health {
                 writeln!(f, "{count} runs: {} ({}) to {} ({})", oldest.run, time(last), newest.run, time(0))?;
             }
         }
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "{text}"))?;
         self.suites.iter().try_for_each(|suite| write!(f, "\n{suite}"))?;
         if !self.undecided_graders.is_empty() {
             writeln!(f, "\ngraders that decided no trial")?;

@@ -34,7 +34,7 @@ impl HtmlReport {
             }
             trials.push(trial_details(trial, files));
         }
-        let earlier = case.earlier.iter().map(
+        let earlier = case.other_attempts.iter().map(|attempt| &attempt.record).map(
             |it| json!({ "attempt": it.runner_attempt, "outcome": it.outcome, "score": it.score, "reason": it.reason }),
         );
         let record = &case.record;

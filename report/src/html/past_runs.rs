@@ -47,8 +47,8 @@ pub(super) fn past_run(run: &RunData, comparison: &Comparison, cases: &[&CaseRec
         "totals": totals(run),
         // What `diff` says about the report's run and this one, by suite and target.
         "compared": comparison.suites.iter().map(compared).collect::<Vec<_>>(),
-        // Which runs are counted together in it.
-        "counted": comparison.counted_runs().map(ToString::to_string).collect::<Vec<_>>(),
+        // Which runs are counted together in it, and whether the test runner repeated cases.
+        "notes": comparison.notes(),
         // Outcome by case of the report's run; `-` where the case has not run.
         "outcomes": theirs.iter().map(outcome).collect::<String>(),
         "scores": theirs.iter().map(|theirs| theirs.and_then(|theirs| theirs.score)).collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use serde::Serialize;
 
 use super::looks::{Design, Looks, Observation, Verdict};
-use crate::run_data::RunData;
+use crate::run_data::{RunData, repeated_text};
 
 /// Share of the trials that may have no result before nothing is decided.
 const MOST_MISSING: f64 = 0.1;
@@ -45,6 +45,8 @@ pub struct RunDecision {
     pub most: usize,
     /// Pairs that a run of the same agent can add.
     pub left: usize,
+    /// Number of cases of the run that the test runner repeated: of each, the first attempt with a result is compared.
+    pub repeated_cases: usize,
     /// The suites and targets.
     pub suites: Vec<SuiteDecision>,
 }
@@ -119,6 +121,7 @@ impl RunDecision {
 
     /// The same with a plan that need not be stored yet.
     pub fn with(plan: &DecisionRecord, run: &RunData) -> Self {
+        let run = &*run.measured();
         let suites: Vec<SuiteDecision> = plan.suites.iter().map(|suite| decide(plan, suite, run)).collect();
         let is = |verdict| move |suite: &SuiteDecision| suite.verdict == verdict;
         let verdict = if suites.iter().any(is(DecisionVerdict::Regressed)) {
@@ -141,6 +144,7 @@ impl RunDecision {
             planned: sum(|suite| suite.planned),
             most: sum(|suite| suite.most),
             left: sum(|suite| suite.left),
+            repeated_cases: run.repeated_cases(),
             suites,
         }
     }
@@ -390,6 +394,7 @@ impl fmt::Display for RunDecision {
         if !self.continues.is_empty() && self.trials > 0 {
             writeln!(f, "  counted with {}", self.earlier_runs())?;
         }
+        repeated_text(self.repeated_cases).iter().try_for_each(|text| writeln!(f, "  {text}"))?;
         writeln!(f, "  {}", self.rerun())
     }
 }

@@ -76,6 +76,7 @@ pub fn plan_decision(
     options: &DecisionOptions,
     earlier: Option<(&DecisionRecord, &RunDecision)>,
 ) -> DecisionRecord {
+    let base = &*base.measured();
     let mut plan = DecisionRecord::new();
     plan.base = base_name.to_owned();
     plan.agent.clone_from(&options.agent);

@@ -154,6 +154,20 @@ fn it_is_raised_and_lowered_with_a_reason() {
     assert_eq!(trials(&forced.baseline)[1], ("flaky", 3, 3), "as the author says");
 }
 
+#[test]
+fn a_case_without_a_result_and_without_a_line_is_left_out() {
+    let baseline = accepted(&run(&[("a", 1, 1)]), None, &[]).baseline;
+    let both = accepted(&run_named("second", &[("a", 0, 0), ("b", 0, 0)]), Some(&baseline), &[]);
+    let text = both.to_string();
+    assert!(text.starts_with("refunds: 1 kept, 1 left out\n"), "{text}");
+    assert!(text.contains("  kept       a @ default  1/1  (no result: error)\n"), "{text}");
+    assert!(text.contains("  left out   b @ default  (no result: error)\n"), "{text}");
+    assert!(!both.is_changed() && both.baseline == baseline);
+    let first = accepted(&run(&[("a", 0, 0)]), None, &[]);
+    assert_eq!(first.to_string(), "refunds: 1 left out\n  left out   a @ default  (no result: error)\n");
+    assert!(!first.is_changed() && first.baseline.cases.is_empty());
+}
+
 /// Where the best results of all runs were kept, and compared with, an agent that had not changed was soon called worse.
 #[test]
 fn the_scores_of_the_last_run_are_compared_whatever_was_better_before() {
@@ -193,7 +207,7 @@ fn a_case_that_ended_in_an_error_has_no_result() {
     let mut now = run_named("next", &[("a", 1, 1), ("b", 0, 2), ("c", 1, 1)]);
     now.suites[0].cases.iter_mut().for_each(|case| case.record.outcome = Status::Error);
     let after = accepted(&now, Some(&baseline), &[]);
-    assert!(decisions(&after).iter().all(|(_, decision)| *decision == Decision::Kept), "{after}");
+    assert_eq!(decisions(&after), [("a", Decision::Kept), ("b", Decision::Kept), ("c", Decision::LeftOut)], "{after}");
     assert_eq!(trials(&after.baseline), [("a", 0, 1), ("b", 1, 1)]);
 }
 

@@ -133,8 +133,9 @@ fn of_several_runner_attempts_the_last_one_counts() {
     fs::write(again.join("case.json"), record.replace("\"runner_attempt\": 1", "\"runner_attempt\": 2")).unwrap();
     let data = RunData::read(&run).unwrap();
     assert_eq!(cases(&data).count(), 9);
-    let case = cases(&data).find(|case| !case.earlier.is_empty()).unwrap();
-    assert_eq!((case.record.runner_attempt, case.name.attempt, case.earlier[0].runner_attempt), (2, 2, 1));
+    let case = cases(&data).find(|case| !case.other_attempts.is_empty()).unwrap();
+    let before = &case.other_attempts[0];
+    assert_eq!((case.record.runner_attempt, case.name.attempt, before.record.runner_attempt), (2, 2, 1));
     assert!(
         case.trials[0].directory.starts_with(&case.directory)
             && case.directory.to_str().unwrap().ends_with(".attempt-2")

@@ -11,7 +11,7 @@ use std::{io, process};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::clock::compact_timestamp;
-use crate::platform::digest::{safe, sha256, sha256_with_key, usable};
+use crate::platform::digest::{file_key, safe, sha256, sha256_with_key, usable};
 use crate::platform::errors::SettingError;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::set_mode;
@@ -242,16 +242,20 @@ pub(crate) fn run_id(given: Option<&str>) -> String {
     }
 }
 
-/// The run id as the name of its directory, in which characters other than ASCII letters, digits, `-`, `_` and `.` become `_`. A name that Windows
-/// does not take gets a `_` too.
+/// The run id as the name of its directory. In an id that is none, characters other than ASCII letters, digits, `-`, `_` and `.` become `_`, and
+/// a digest of the id follows: `7/1` and `7 1` are two runs. So does it where Windows does not take the name, or it is too long.
 /// Without an id, a new one.
 pub fn run_id_or_new(id: Option<&str>) -> String {
     id.map_or_else(new_run_id, directory_name)
 }
 
 fn directory_name(id: &str) -> String {
-    usable(safe(id))
+    let is_name = !id.is_empty() && id.len() <= LONGEST_NAME && usable(safe(id)) == id;
+    if is_name { id.to_owned() } else { file_key(id) }
 }
+
+/// Longest name of a run's directory, in bytes: names of files have at most 255, and temporary ones are longer.
+const LONGEST_NAME: usize = 200;
 
 /// The time when cargo started and 6 hexadecimal digits that no other process of cargo has.
 fn of_cargo(cargo: &CargoParent) -> String {
@@ -366,11 +370,26 @@ mod tests {
     }
 
     #[test]
+    fn different_ids_are_different_runs() {
+        let long = "x".repeat(300);
+        let others = [format!("{long}y"), "a/b".to_owned(), "a b".to_owned(), "a_b".to_owned(), "a\\b".to_owned()];
+        let more = ["é", "ü", "_", "con", "_con", "run.", "run_", ".hidden", "_hidden"].map(str::to_owned);
+        let all: Vec<String> = others.into_iter().chain(more).chain([long]).collect();
+        let names: BTreeSet<String> = all.iter().map(|id| run_id(Some(id))).collect();
+        assert_eq!(names.len(), all.len(), "{names:?}");
+        assert!(names.iter().all(|name| name.len() <= LONGEST_NAME), "{names:?}");
+        assert_eq!(run_id(Some("12345-1")), "12345-1", "a name stays as it is");
+    }
+
+    #[test]
     fn a_run_id_cannot_lead_out_of_its_directory() {
         let id = |text: &str| run_id(Some(text));
-        assert_eq!(id("../x y"), ".._x_y");
-        assert_eq!(id(".."), "__");
-        assert_eq!((id("con").as_str(), id("run.").as_str()), ("_con", "run_"), "as on every other system");
+        for (given, start) in [("../x y", ".._x_y-"), ("..", "..-"), ("con", "con-"), ("run.", "run.-")] {
+            let name = id(given);
+            assert!(name.starts_with(start) && name.len() == start.len() + 8, "{name}");
+            assert_eq!(usable(safe(&name)), name, "as on every other system");
+            assert_eq!(id(&name), name, "programs that the run starts get the name");
+        }
         assert_ne!(new_run_id(), new_run_id());
         assert_eq!(new_run_id().len(), "20260104T091500Z-4be1f0".len());
     }

@@ -1,21 +1,24 @@
 //! A case in view of the accepted results of its suite: what they say about it, and the trials that repeat a case whose planned trials
 //! differ from them, before its result is reported.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_records::baseline::{
-    Chance, RepeatedCases, Repetition, UnchangedSuite, accepted_result, baseline_file, result_of, unchanged_suite,
+    CaseDesign, Chance, RepeatedCases, Repetition, UnchangedSuite, accepted_result, baseline_file, result_of,
+    unchanged_suite,
 };
 use evalsuite_records::record::{
     BaselineCase, BaselineResult, CaseRecord, Expectation, Mode, Reason, ReasonCode, Rule, Stage, Status,
 };
-use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::shown_against;
+use evalsuite_schema::{SuiteKind, Trials};
 
-use crate::grade::scoring::{CaseStandard, decide_case};
+use crate::grade::scoring::{CaseStandard, case_rule, decide_case};
+use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::package_directory;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, write_json};
@@ -36,13 +39,37 @@ pub(crate) fn judge(plan: &Plan<'_>, record: &mut CaseRecord) {
     if plan.data.kind != SuiteKind::Capability || record.outcome == Status::Error || record.reference_arm {
         return;
     }
-    match result_of(&file(plan), record, || chance(plan, record)) {
+    match result_of(&file(plan), record, || chance(plan, record), |line| design(plan, line)) {
         Ok(result) => record.baseline = result,
         Err(error) => {
             record.outcome = Status::Error;
             record.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
         }
     }
+}
+
+/// How a run decides the case of a line of the baseline; `None` if the suite does not have it.
+fn design(plan: &Plan<'_>, line: &BaselineCase) -> Option<CaseDesign> {
+    let trials = trials_of_cases(plan.suite);
+    let case = line.case.as_str();
+    let trials = trials.get(&(case, Some(&*line.target))).or_else(|| trials.get(&(case, None)))?;
+    let count = plan.settings.trials.unwrap_or(trials.count);
+    Some(CaseDesign::new(count, case_rule(plan.data.kind, trials.strategy), trials.correlated))
+}
+
+/// The trials of the cases of a suite, by id and target of a matrix.
+type TrialsOfCases = BTreeMap<(&'static str, Option<&'static str>), Trials>;
+
+/// The trials of all cases of a suite. Every case that fails asks, so their texts are decoded once.
+fn trials_of_cases(suite: &'static EvalSuite) -> Arc<TrialsOfCases> {
+    static KNOWN: Mutex<BTreeMap<usize, Arc<TrialsOfCases>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let decoded = || {
+        // One that cannot be decoded is an error of its own test.
+        let trials = |case: &'static EvalCase| Some(((case.id, case.target), case.decode().ok()?.trials));
+        Arc::new(suite.cases.iter().filter_map(trials).collect())
+    };
+    Arc::clone(known.entry(std::ptr::from_ref(suite).addr()).or_insert_with(decoded))
 }
 
 /// Whether a case that fails, and has passed in the baseline, may have failed by chance. The other cases of the suite learn of it.

@@ -27,6 +27,8 @@ pub(super) const FORMAT: Format = Format::of_files(
 
 /// Writes the next iteration of the skill of a run; of several skills, each has a directory of its name.
 fn files(run: &RunData, directory: &Path) -> io::Result<Exported> {
+    // As `lift` counts them.
+    let run = &*run.measured();
     let suites: Vec<&SuiteData> = run.suites.iter().filter(|suite| suite.cases.iter().any(is_of_skill)).collect();
     if suites.is_empty() {
         let message = "the run has no evals of a skill, and no targets `with_skill` and `without_skill`";

@@ -31,7 +31,7 @@ fn case(id: &str, target: &str, trials: &[[bool; 2]]) -> CaseData {
     (record.layout, record.outcome) = (Layout::Skill, Status::Failed);
     let trials = (0..).zip(trials).map(|(index, holds)| trial(&record, index, *holds)).collect();
     let name = CaseDirectoryName::parse(id);
-    CaseData { name, directory: id.into(), record, trials, earlier: Vec::new(), of_runs: Vec::new() }
+    CaseData { name, directory: id.into(), record, trials, other_attempts: Vec::new(), of_runs: Vec::new() }
 }
 
 fn run(cases: Vec<CaseData>) -> RunData {

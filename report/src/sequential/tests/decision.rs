@@ -21,7 +21,7 @@ fn run(id: &str, trials: &[&str]) -> RunData {
             directory: Default::default(),
             record,
             trials: Vec::new(),
-            earlier: Vec::new(),
+            other_attempts: Vec::new(),
             of_runs: Vec::new(),
         }
     };

@@ -140,6 +140,11 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
         if record.digests() != plan.identity.digests() || record.conditions.as_ref() != Some(conditions) {
             continue;
         }
+        if case.is_outdone {
+            // One result cannot be both that of the run, the last attempt, and that of comparisons, the first one.
+            notice::say(&format!("{test} is not taken over from run {}: the test runner repeated it", run.id()));
+            return Ok(None);
+        }
         let missing = record.trials.iter().chain(record.uncounted_trials()).find_map(|trial| {
             let file = case.directory.join(&trial.path);
             read_json::<TrialRecord>(&file).map(|found| found.is_none()).unwrap_or(true).then_some(file)

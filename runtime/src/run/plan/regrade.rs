@@ -11,10 +11,10 @@ use evalsuite_schema::json::FromJson;
 use crate::model::suite::EvalSuite;
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
-use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
     CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
 };
+use crate::record::run_directory::{RunDirectory, run_id_or_new};
 
 /// The trials of a case in an earlier run.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct CaseTrials {
     pub(crate) directory: PathBuf,
     /// Directories of the last attempts at its trials that ended, by the index of the trial.
     pub(crate) last_attempts: BTreeMap<u32, PathBuf>,
+    /// Whether the test runner repeated the case, and its last attempt has another outcome than this one.
+    pub(crate) is_outdone: bool,
 }
 
 /// The few fields of a record of a case or trial that are asked for.
@@ -94,14 +96,15 @@ pub(crate) fn find_trials(
         if is_left_out { Reason::new(Stage::Select, ReasonCode::Filtered, message) } else { missing(message) }
     };
     if wanted != LATEST {
-        let directory = runs.join(wanted);
-        if !is_name(wanted) || !directory.is_dir() {
+        let id = run_id_or_new(Some(wanted));
+        let directory = runs.join(&id);
+        if !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
             return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
         }
         let message = || format!("run `{wanted}` {NONE}");
         let case = of(&directory).ok_or_else(|| none(message(), std::slice::from_ref(&directory)))?;
-        return Ok(EarlierTrials::of(wanted.to_owned(), case));
+        return Ok(EarlierTrials::of(id, case));
     }
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
@@ -142,9 +145,9 @@ fn has_trials(run: &Path) -> bool {
     cases.any(|case| CaseTrials::read(case).is_ok_and(|case| case.is_some()))
 }
 
-/// The case in a run. The last runner attempt is preferred, and this test to other tests of the same case.
+/// The case in a run, in the attempt of the test runner that measures the agent. This test is preferred to other tests of the same case.
 pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<CaseTrials> {
-    let own = last_runner_attempt(cases, case_key);
+    let own = measured_attempt(cases, case_key);
     if own.as_ref().is_some_and(|case| case.is_of(test)) {
         return own;
     }
@@ -155,19 +158,28 @@ pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option
     of_test.max_by_key(CaseTrials::first_ended).or(own)
 }
 
-/// The last attempt of the test runner whose first trial ended. A process that died may have left no directory of its attempt.
-fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
-    let mut last = None;
+/// Of the attempts of the test runner whose first trial ended, the first one that passed or failed, else the last one: a runner repeats what
+/// failed until it passes. A process that died may have left no directory of its attempt.
+fn measured_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
+    let mut attempts: Vec<CaseTrials> = Vec::new();
     let mut missing = 0;
     let mut name = CaseDirectoryName { case_key: case_key.to_owned(), test: None, attempt: 1, stress: None };
     while missing < 2 {
         match CaseTrials::read(cases.join(name.to_string())) {
-            Ok(case) => (last, missing) = (case.or(last), 0),
+            Ok(case) => {
+                attempts.extend(case);
+                missing = 0;
+            }
             Err(_) => missing += 1,
         }
         name.attempt += 1;
     }
-    last
+    let last = attempts.pop()?;
+    let first = attempts.into_iter().find_map(|case| Some((case.result()?, case)));
+    Some(match first {
+        Some((result, case)) => CaseTrials { is_outdone: last.result() != Some(result), ..case },
+        None => last,
+    })
 }
 
 impl CaseTrials {
@@ -183,7 +195,7 @@ impl CaseTrials {
                 last_attempts.insert(trial, path);
             }
         }
-        Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts }))
+        Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts, is_outdone: false }))
     }
 
     /// Whether the case was run by this test.
@@ -194,6 +206,12 @@ impl CaseTrials {
             .filter_map(|file| facts(&self.last_attempts[&0].join(file)))
             .find(|facts| !facts.test_name.is_empty())
             .is_some_and(|facts| facts.test_name == test)
+    }
+
+    /// Whether the case passed or failed; `None` if it did neither.
+    fn result(&self) -> Option<Status> {
+        let outcome = facts(&self.directory.join(CASE_RECORD))?.outcome;
+        outcome.filter(|outcome| matches!(outcome, Status::Passed | Status::Failed))
     }
 
     /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
@@ -230,11 +248,6 @@ fn facts(record: &Path) -> Option<RecordFacts> {
     read_json(record).ok()?
 }
 
-/// Whether a run id is the name of one directory.
-fn is_name(id: &str) -> bool {
-    !id.is_empty() && id != "." && id != ".." && crate::platform::digest::safe(id) == id
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,5 +278,29 @@ mod tests {
             CaseTrials::read(cases.path().join(format!("c-01234567.attempt-{attempt}"))).unwrap().unwrap().is_of(test)
         };
         assert!(of(7, "other") && !of(7, "t") && of(8, "t") && !of(8, "other"));
+    }
+
+    #[test]
+    fn of_repeated_cases_the_first_attempt_with_a_result_is_found() {
+        for (outcomes, found, is_outdone) in [
+            (&["error", "failed", "failed", "passed"][..], 2, true),
+            (&["failed", "failed"], 1, false),
+            (&["failed", "error"], 1, true),
+            (&["error", "passed"], 2, false),
+            (&["error", "error"], 2, false),
+        ] {
+            let cases = tempfile::tempdir().unwrap();
+            for (attempt, outcome) in (1..).zip(outcomes) {
+                let name = CaseDirectoryName { case_key: "c-01234567".to_owned(), test: None, attempt, stress: None };
+                let trial = cases.path().join(name.to_string()).join("trial-000");
+                fs::create_dir_all(&trial).unwrap();
+                fs::write(trial.join(TRIAL_RECORD), r#"{"test_name": "t"}"#).unwrap();
+                let record = format!(r#"{{"test_name": "t", "outcome": "{outcome}"}}"#);
+                fs::write(cases.path().join(name.to_string()).join(CASE_RECORD), record).unwrap();
+            }
+            let case = newest_of_case(cases.path(), "c-01234567", "t").unwrap();
+            let name = CaseDirectoryName::parse(case.directory.file_name().unwrap().to_str().unwrap());
+            assert_eq!((name.attempt, case.is_outdone), (found, is_outdone), "{outcomes:?}");
+        }
     }
 }
