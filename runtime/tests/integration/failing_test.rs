@@ -390,8 +390,10 @@ fn workspaces_are_kept_on_request() {
     let output = tempfile::tempdir().unwrap();
     let variables = [("EVALSUITE_KEEP", "1"), ("EVALSUITE_RUN_ID", "r/1"), ("NEXTEST_ATTEMPT", "2")];
     assert!(run_test_in(output.path(), 0, &variables).0);
-    let cases = output.path().join("runs/r_1/suites").read_dir().unwrap().next().unwrap().unwrap().path().join("cases");
-    let case = cases.read_dir().unwrap().next().unwrap().unwrap().path();
+    let only = |directory: &Path| directory.read_dir().unwrap().next().unwrap().unwrap().path();
+    let run = only(&output.path().join("runs"));
+    assert!(run.file_name().unwrap().to_string_lossy().starts_with("r_1-"), "{}", run.display());
+    let case = only(&only(&run.join("suites")).join("cases"));
     assert!(case.display().to_string().ends_with(".attempt-2"), "{}", case.display());
     assert!(case.join("trial-000/workspace").is_dir());
 }
