@@ -172,8 +172,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEn
         match entries.iter_mut().find(|other| other.name == name) {
             Some(first) => {
                 let place = (node.span, format!("target `{name}` is defined twice"));
-                let (other, problems) = ((first.span, "first here"), &mut first.problems);
-                report_both(Code::TargetsFile, place, other, "rename one", problems);
+                report_both(Code::TargetsFile, place, (first.span, "first here"), "rename one", &mut first.problems);
+                first.problems.append(problems);
             }
             None => entries.push(ReadEntry { name, span: node.span, target, problems }),
         }

@@ -371,8 +371,8 @@ fn targets_file() {
         ),
         (
             "targets-file-entries",
-            "targets:\n- name: gpt\n  provider: cli\n  command: run {PROMPT}\n- name: gpt\n  use_target: other\n- name: other\n  \
-             use_target: other\n- name: late\n  provider: cli\n  command: run {PROMPT}\n  healthcheck: {timeout_seconds: 5}\n",
+            "targets:\n- name: gpt\n  provider: cli\n  command: run {PROMPT}\n- name: gpt\n  provider: acp\n  command: run\n  \
+             permissions: [{knd: read, decision: deny}]\n- name: other\n  use_target: other\n- name: late\n  provider: cli\n  command: run {PROMPT}\n  healthcheck: {timeout_seconds: 5}\n",
         ),
     ] {
         shows(name, &Package::new(&[("targets.yaml", text)]).targets_report());
