@@ -32,6 +32,9 @@ pub struct RunData {
     pub problems: Vec<Problem>,
     /// Ids of the runs that are counted together, this one last; empty if it is one run.
     pub counted_runs: Vec<String>,
+    /// Of runs that are counted together, the last one by itself, without the records of its trials, if it compared itself with a base until
+    /// that was decided.
+    pub alone: Option<Box<RunData>>,
 }
 
 impl RunData {
