@@ -104,6 +104,20 @@ fn parts_of_a_run_become_one_run() {
 }
 
 #[test]
+fn attempts_of_the_test_runner_are_one_case() {
+    let package = two_parts();
+    for attempt in [2, 3] {
+        case(&package, "two", "b", None, "again");
+        let from = package.root().join(format!("two/{SUITE}/cases/b"));
+        let record = fs::read_to_string(from.join("case.json")).unwrap();
+        let record = record.replace("\"runner_attempt\":1", &format!("\"runner_attempt\":{attempt}"));
+        package.write(&format!("two/{SUITE}/cases/b.attempt-{attempt}/case.json"), &record);
+    }
+    let output = package.run(&["merge", "one", "two", "--into", "all", "--format", "json"]);
+    assert_eq!(package.json("merge", &output.out)["cases"], 2, "{}", output.out);
+}
+
+#[test]
 fn a_dependency_that_ran_in_several_parts_keeps_all_its_records() {
     let package = two_parts();
     case(&package, "one/runs/r", "b", Some("a"), "for a");
