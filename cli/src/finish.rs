@@ -8,7 +8,8 @@ use clap::Args;
 use evalsuite::Status;
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, RunSummary, Stage, SuiteId, SuiteSummary};
-use evalsuite_report::{RunData, RunDecision, SuiteText};
+use evalsuite_records::run_directory::SUITES;
+use evalsuite_report::{Problem, RunData, RunDecision, SuiteText};
 use evalsuite_schema::diagnostics::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,8 +24,8 @@ use crate::report;
 /// Run the pending after_all hooks of a run, and summarize it
 ///
 /// Also removes the base workspaces of the run. Usually, the last test of a suite does this. The last test is not known in a filtered
-/// nextest run, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed or a case has no record,
-/// 2 if tests are still running or the run does not exist, 4 if tests were not started.
+/// nextest run, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed, a case has no record,
+/// or a record is missing or cannot be read, 2 if tests are still running or the run does not exist, 4 if tests were not started.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("finish"))]
 pub(crate) struct Finish {
@@ -53,7 +54,7 @@ pub(crate) struct EndedRun {
     summary: String,
     /// Number of hooks that were run.
     hooks: u32,
-    /// Hooks that failed, and files that could not be removed.
+    /// Hooks that failed, files that could not be removed, and records of the run that are missing or cannot be read.
     problems: Vec<String>,
     /// The suites of the run.
     suites: Vec<EndedSuite>,
@@ -129,7 +130,8 @@ pub(crate) fn run(command: &Finish) -> Result<Exit> {
 /// hooks were left, and the tests that were not started, too.
 pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
     let progress = Progress::start("finishing the run");
-    let finished = finish_run(run)?;
+    let mut finished = finish_run(run)?;
+    finished.problems.extend(problems_of_run(run)?);
     drop(progress);
     let end = run_end(&finished);
     if format == OutputFormat::Human {
@@ -149,6 +151,14 @@ pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result
         suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
     };
     Ok((Some(ended), end))
+}
+
+/// The records of a run that are missing or cannot be read, beside those that are problems of its suites.
+fn problems_of_run(run: &Path) -> Result<Vec<String>> {
+    let data = RunData::read_cases(run)?;
+    let is_of_suite = |problem: &&Problem| data.suites.iter().any(|suite| suite.problems.contains(problem));
+    let of_run = data.problems.iter().filter(|problem| !is_of_suite(problem) && problem.file != SUITES);
+    Ok(of_run.map(Problem::sentence).collect())
 }
 
 fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<()> {
@@ -187,8 +197,8 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
     Ok(())
 }
 
-/// A problem is a hook that failed, something that could not be removed, or a case without a record because its process died. Without any,
-/// a run with tests that were not started is undecided.
+/// A problem is a hook that failed, something that could not be removed, or a record that is missing, because its process died, or cannot be
+/// read. Without any, a run with tests that were not started is undecided.
 fn run_end(finished: &FinishedRun) -> Exit {
     let suites = &finished.summary.suites;
     if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {

@@ -69,7 +69,14 @@ impl MergePlan {
             return Ok(Err(problems));
         }
         problems.extend(contradictions(&runs, parts));
-        let mut merge = Merge { parts, plan: Self::default(), cases: BTreeMap::new(), found: Vec::new(), problems };
+        let mut merge = Merge {
+            parts,
+            plan: Self::default(),
+            cases: BTreeMap::new(),
+            found: Vec::new(),
+            readable: BTreeSet::new(),
+            problems,
+        };
         for index in 0..parts.len() {
             merge.add_part(index)?;
         }
@@ -78,7 +85,8 @@ impl MergePlan {
             std::mem::take(&mut merge.found).into_iter().partition(|case| case.id.is_some());
         readable.into_iter().try_for_each(|case| merge.add_case(case))?;
         others.into_iter().try_for_each(|case| merge.add_case(case))?;
-        let Merge { mut plan, problems, .. } = merge;
+        let Merge { mut plan, problems, readable, .. } = merge;
+        plan.cases = readable.len();
         plan.run = merged_run(&runs, &plan.suites);
         plan.warnings.extend(pending_hooks(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
@@ -92,6 +100,8 @@ struct Merge<'a> {
     cases: BTreeMap<PathBuf, CaseSource>,
     /// Cases of all parts that are not added yet.
     found: Vec<FoundCase>,
+    /// Paths of the cases that have a record, whichever attempt of the test runner it is of.
+    readable: BTreeSet<PathBuf>,
     problems: Vec<String>,
 }
 
@@ -196,7 +206,9 @@ impl Merge<'_> {
             None => path,
         };
         let Some(known) = self.cases.get_mut(path) else {
-            self.plan.cases += usize::from(id.is_some());
+            if id.is_some() {
+                self.readable.insert(first_attempt(path));
+            }
             self.plan.copies.insert(path.to_owned(), here.clone());
             self.cases.insert(path.to_owned(), CaseSource { part, directory: here, test, is_requested });
             return Ok(());
@@ -240,6 +252,12 @@ impl Merge<'_> {
         }
         Ok(())
     }
+}
+
+/// The path of the directory of a case's first attempt.
+fn first_attempt(path: &Path) -> PathBuf {
+    let name = CaseDirectoryName::parse(&path.file_name().unwrap_or_default().to_string_lossy());
+    path.with_file_name(CaseDirectoryName { attempt: 1, ..name }.to_string())
 }
 
 /// The path of a case's directory for a test; for `None`, without the digest of a test in its name.

@@ -11,7 +11,8 @@ pub(crate) mod model_calls;
 /// `finish` does, compares its results with the baseline, or with an earlier run of another commit if there is no baseline, and checks the
 /// gates of suites that ran completely. All test programs write to one run, so after_all hooks run once. Exit status: 0 if all tests pass and
 /// all gates are met, 1 if a test fails, a gate is missed, a case has no record or a hook failed, 2 if no case is selected or the tests cannot
-/// be built, 4 if all tests pass and a gate cannot be decided.
+/// be built, 4 if all tests pass and a gate cannot be decided, or a selected test was not started, for example because the configuration of
+/// nextest leaves it out.
 ///
 /// With --until-decided, every selected case runs once, then again, and so on. After each round, and within large ones, the trials are
 /// compared with those of the baseline, and the run ends as soon as the comparison is decided. Exit status: 0 if the run is within the
@@ -212,16 +213,12 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
     let mut checked = Exit::Good;
-    let mut not_started = Vec::new();
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         let end;
         (result.run, end) = finish::finish(&run, command.format, false)?;
         let is_chosen = |suite: &SuiteId, test: &str| chosen.cases.contains(&TestKey::new(suite, test));
         result.run.iter_mut().for_each(|ended| ended.retain_chosen(is_chosen));
-        if !is_part {
-            not_started = chosen_and_not_started(&run, &suites, &chosen.cases)?;
-        }
         if let Some(run) = StoredRun::open(&run) {
             if result.decision.is_none() {
                 // The exit status is that of the tests all the same.
@@ -245,6 +242,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             checked = end;
         }
     }
+    let is_known = !is_part && (run.is_dir() || result.tests_passed);
+    let not_started = if is_known { chosen_and_not_started(&run, &suites, &chosen.cases)? } else { Vec::new() };
     print(command.format, &result, |out| {
         not_started
             .iter()
@@ -266,6 +265,8 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             exit => exit,
         }),
         (None, Some(status)) => Ok(exit(status)),
+        // The configuration of the test runner, or arguments for it, may leave out tests that were chosen.
+        (None, None) if checked == Exit::Good && !not_started.is_empty() => Ok(Exit::Undecided),
         (None, None) => Ok(checked),
     }
 }
@@ -277,7 +278,7 @@ fn chosen_and_not_started(
     suites: &[SuiteDescription],
     chosen: &BTreeSet<TestKey>,
 ) -> Result<Vec<(String, Vec<String>)>> {
-    let data = RunData::read_cases(run)?;
+    let data = if run.is_dir() { RunData::read_cases(run)? } else { RunData::default() };
     let of_suite = |suite: &SuiteDescription| {
         let in_run = data.suites.iter().find(|data| data.id == suite.id);
         let in_run: Option<BTreeSet<String>> = in_run.map(|data| data.not_started().into_iter().collect());

@@ -61,7 +61,7 @@ impl<'a> UntilDecided<'a> {
         let known: Option<DecisionRecord> =
             if run.is_dir() { read_run_record(run, Path::new(DECISION))? } else { None };
         decided.plan = match known {
-            Some(plan) => decided.checked(plan)?,
+            Some(plan) => decided.checked(plan, agent)?,
             None if StoredRun::open(run).is_some() => {
                 let message = format!("{} is a run that was not started with --until-decided", run.display());
                 return Err(CliError::with_help(message, "start another one: unset EVALSUITE_RUN_ID"));
@@ -72,16 +72,23 @@ impl<'a> UntilDecided<'a> {
         Ok(decided)
     }
 
-    /// The plan of a run that goes on, if it is that of this command line.
-    fn checked(&self, plan: DecisionRecord) -> Result<DecisionRecord> {
+    /// The plan of a run that goes on, if it is that of this command line and of this agent: trials of two agents decide nothing.
+    fn checked(&self, plan: DecisionRecord, agent: &str) -> Result<DecisionRecord> {
         let base =
             self.command.base.as_deref().map(|base| Ok::<_, CliError>(stored_runs::find(base)?.id())).transpose()?;
-        let wanted =
-            (base.as_deref().unwrap_or(DecisionRecord::BASELINE), self.command.margin, &self.command.cluster_by);
-        if wanted != (plan.base.as_str(), Some(plan.margin), &plan.cluster_by) {
+        let Run { margin, cluster_by, trials, .. } = self.command;
+        let wanted = (base.as_deref().unwrap_or(DecisionRecord::BASELINE), *margin, cluster_by, trials.is_some());
+        if wanted != (plan.base.as_str(), Some(plan.margin), &plan.cluster_by, plan.fixed) {
+            let what = "base, margin, cluster or number of trials";
             return Err(CliError::with_help(
-                format!("the run in {} was started with another base, margin or cluster", self.run.display()),
+                format!("the run in {} was started with another {what}", self.run.display()),
                 "continue it with the same command line, or start another run: unset EVALSUITE_RUN_ID",
+            ));
+        }
+        if plan.agent != sha256_of(agent.as_bytes())? {
+            return Err(CliError::with_help(
+                format!("the run in {} was started with another agent", self.run.display()),
+                "start another run: unset EVALSUITE_RUN_ID; if it is the same agent, set EVALSUITE_AGENT_DIGEST to one value wherever it runs",
             ));
         }
         Ok(plan)

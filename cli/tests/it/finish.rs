@@ -1,9 +1,22 @@
 //! `cargo evalsuite finish`, run as a program. What it does to real runs is tested with real test programs.
 
 use crate::package::{Package, TASK};
-use evalsuite_records::record::TrialRecord;
-use evalsuite_schema::json::json;
+use evalsuite_records::record::{RunRecord, SuiteRun, TrialRecord};
+use evalsuite_schema::json::{json, to_string};
 use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// The record of a run with suites in these directories.
+fn run_json(suites: &[&str]) -> String {
+    let mut run = RunRecord::new();
+    run.started_at = "2026-01-04T09:15:00Z".to_owned();
+    let entry = |directory: &&str| {
+        let mut suite = SuiteRun::new(*directory, "p", 1);
+        (*directory).clone_into(&mut suite.directory);
+        suite
+    };
+    run.suites = suites.iter().map(entry).collect();
+    to_string(&run).unwrap()
+}
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {
@@ -47,6 +60,7 @@ fn runs_that_were_probably_meant_are_named() {
 #[test]
 fn a_run_without_hooks_is_summed_up() {
     let package = Package::new(&[]);
+    package.write("runs/r/run.json", &run_json(&["s"]));
     package.write("runs/r/suites/s/suite.json", r#"{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": []}"#);
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 0, "{}", output.err);
@@ -59,6 +73,7 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
     let package = Package::new(&[]);
     let test = |name: &str| format!(r#"{{"program": "p", "test_name": "evals::{name}", "case_id": "{name}"}}"#);
     let tests = ["a", "b", "c"].map(test).join(", ");
+    package.write("runs/r/run.json", &run_json(&["s"]));
     package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{tests}]}}"#));
     package.write(
         "runs/r/suites/s/cases/a-12345678/trial-000/started.json",
@@ -78,7 +93,7 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
     // All trials ended, and then the process died.
     let mut record = TrialRecord::new();
     (record.suite, record.case_id, record.target) = ("s".to_owned(), "a".to_owned(), "default".to_owned());
-    std::fs::write(trial.join("result.json"), evalsuite_schema::json::to_string(&record).unwrap()).unwrap();
+    std::fs::write(trial.join("result.json"), to_string(&record).unwrap()).unwrap();
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.out.contains("case `a` (target `default`)  process 1 died after trial 0\n"), "{}", output.out);
@@ -103,6 +118,7 @@ fn a_run_whose_tests_are_still_running_is_not_finished() {
 fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     let package = Package::new(&[]);
     let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/run.json", &run_json(&["s"]));
     package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 4, "{}", output.out);
@@ -111,10 +127,38 @@ fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     assert!(output.out.ends_with("s: 1 test not chosen or not started: evals::a\n"), "{}", output.out);
 }
 
+/// A run whose `run.json` could not be read, or of which a whole suite was lost, was finished with success, and met the gates of the others.
+#[test]
+fn a_record_of_the_run_that_is_lost_is_a_problem() {
+    let package = Package::new(&[]);
+    let suite = |name: &str| {
+        format!(
+            r#"{{"schema": "evalsuite.suite/1", "name": "{name}", "kind": "mixed", "layout": "cases", "digest": "", "tests": []}}"#
+        )
+    };
+    package.write("runs/r/suites/s/suite.json", &suite("s"));
+    for (run, problem) in
+        [(run_json(&["s", "t"]), "suites/t/suite.json: is missing"), ("{".to_owned(), "run.json: EOF")]
+    {
+        package.write("runs/r/run.json", &run);
+        let output = package.run(&["finish", "runs/r"]);
+        assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+        assert!(output.err.contains(problem), "{}", output.err);
+        let output = package.run(&["finish", "runs/r", "--format", "json"]);
+        let problems = &package.json("finish", &output.out)["problems"];
+        assert!(problems[0].as_str().is_some_and(|found| found.contains(problem)), "{problems}");
+        let output = package.run(&["gate", "runs/r", "--require", "cost <= 1"]);
+        assert!(output.code == 4 && output.out.contains(&problem.replace(':', "")), "{}{}", output.out, output.err);
+    }
+    package.write("runs/r/run.json", &run_json(&["s"]));
+    assert_eq!(package.run(&["finish", "runs/r"]).code, 0);
+}
+
 #[test]
 fn the_finished_run_is_printed_as_json() {
     let package = Package::new(&[]);
     let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/run.json", &run_json(&["s"]));
     package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
     let output = package.run(&["finish", "runs/r", "--format", "json"]);
     assert_eq!(output.code, 4, "{}", output.err);

@@ -104,6 +104,20 @@ fn parts_of_a_run_become_one_run() {
 }
 
 #[test]
+fn attempts_of_the_test_runner_are_one_case() {
+    let package = two_parts();
+    for attempt in [2, 3] {
+        case(&package, "two", "b", None, "again");
+        let from = package.root().join(format!("two/{SUITE}/cases/b"));
+        let record = fs::read_to_string(from.join("case.json")).unwrap();
+        let record = record.replace("\"runner_attempt\":1", &format!("\"runner_attempt\":{attempt}"));
+        package.write(&format!("two/{SUITE}/cases/b.attempt-{attempt}/case.json"), &record);
+    }
+    let output = package.run(&["merge", "one", "two", "--into", "all", "--format", "json"]);
+    assert_eq!(package.json("merge", &output.out)["cases"], 2, "{}", output.out);
+}
+
+#[test]
 fn a_dependency_that_ran_in_several_parts_keeps_all_its_records() {
     let package = two_parts();
     case(&package, "one/runs/r", "b", Some("a"), "for a");
@@ -234,7 +248,7 @@ fn every_part_keeps_its_calibration() {
     assert_eq!(text(&package, &format!("shards/2/{SUITE}/calibration/a-12345678/prompt.md")), "0.8");
     assert_eq!(text(&package, &format!("{SUITE}/calibration.test-12345678.json")), "of another program");
     let output = package.run(&["finish", "all/runs/r"]);
-    assert_eq!(output.code, 4, "three tests were not started:\n{}{}", output.out, output.err);
+    assert_eq!(output.code, 1, "a number is no calibration:\n{}{}", output.out, output.err);
     assert_eq!(text(&package, &format!("{SUITE}/calibration.json")), "0.9", "it stays as it is");
 }
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use crate::package::{Package, TASK};
 #[cfg(unix)]
-use evalsuite_schema::json::json;
+use evalsuite_records::record::RunRecord;
+#[cfg(unix)]
+use evalsuite_schema::json::{json, to_string};
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {
@@ -38,8 +40,9 @@ fn package_with_cargo(script: &str) -> (Package, PathBuf) {
 #[test]
 fn the_new_run_is_finished_and_printed() {
     let suite = r#"{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": []}"#;
+    let run = to_string(&RunRecord::new()).expect("JSON");
     let (package, cargo) = package_with_cargo(&format!(
-        "echo tests\nmkdir -p $EVALSUITE_OUTPUT/runs/$EVALSUITE_RUN_ID/suites/s\necho '{suite}' > $EVALSUITE_OUTPUT/runs/$EVALSUITE_RUN_ID/suites/s/suite.json\n"
+        "echo tests\nrun=$EVALSUITE_OUTPUT/runs/$EVALSUITE_RUN_ID\nmkdir -p $run/suites/s\necho '{run}' > $run/run.json\necho '{suite}' > $run/suites/s/suite.json\n"
     ));
     let output = package.root().join("out").display().to_string();
     let variables = [("CARGO", cargo.to_str().expect("UTF-8")), ("EVALSUITE_OUTPUT", &output)];

@@ -387,6 +387,23 @@ fn after_an_abort_the_chosen_tests_that_did_not_start_are_named() {
         .is_silent_about("unchosen");
 }
 
+/// A case that the configuration of nextest leaves out did not run, and the command succeeded.
+#[needs(nextest)]
+#[test]
+fn a_chosen_test_that_the_test_runner_leaves_out_is_no_success() {
+    let chosen = small_package("chosen_left_out");
+    chosen.package.write(".config/nextest.toml", "[profile.default]\ndefault-filter = \"not test(small)\"\n");
+    let ran = chosen.run(&["--nextest", "--test", "evals", "small"]);
+    assert_eq!(ran.code, Some(4), "no case ran\n{}", ran.transcript());
+    ran.says("shop: 1 test not started: shop::small\n");
+    let ran = chosen.run_again(&["--nextest", "--test", "evals"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.transcript());
+    ran.says("shop: 1 passed, 0 failed").says("shop: 1 test not started: shop::small\n");
+    chosen.run_again(&["--nextest", "--test", "evals", "large"]).succeeds("the case passes");
+    let part = ["--nextest", "--test", "evals", "--", "--partition", "count:1/1"];
+    chosen.run_again(&part).succeeds("which tests other machines run is not known");
+}
+
 #[test]
 fn the_result_is_printed_as_json() {
     let chosen = small_package("chosen_json");

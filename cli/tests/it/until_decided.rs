@@ -186,6 +186,14 @@ fn clusters_and_a_fixed_number_of_trials() {
     assert!(result["decision"]["fixed"] == true && decision(&result).1 < 120, "{result}");
     let clusters = decided.run("clusters", "0.4", &["--cluster-by", "group", "--format", "json"]).run();
     assert_eq!(clusters.code, Some(1), "{}", clusters.transcript());
+    let refused = |id: &str, rate: &str, arguments: &[&str], why: &str| {
+        let run = decided.run(id, rate, arguments).run();
+        assert_eq!(run.code, Some(2), "{}", run.transcript());
+        run.says(why);
+    };
+    refused("clusters", "0.9", &["--cluster-by", "group"], " was started with another agent");
+    let with_trials = ["--cluster-by", "group", "--trials", "6"];
+    refused("clusters", "0.4", &with_trials, " was started with another base, margin, cluster or number of trials");
     let unknown = decided.run("unknown", "0.4", &["--cluster-by", "topic"]).run();
     assert_eq!(unknown.code, Some(2), "{}", unknown.transcript());
     unknown.says("no selected case has `topic` in its metadata");

@@ -52,7 +52,7 @@ pub struct BaselineHeader {
     pub commit: Option<String>,
     /// Day on which that run started, such as `2026-11-22` (UTC).
     pub date: String,
-    /// Ids of the last runs that were accepted, newest last: the trials of a run count once.
+    /// Ids of the last runs that were accepted, and of those whose results they took over, newest last: the trials of a run count once.
     #[json(default, skip_if = "Vec::is_empty")]
     pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
@@ -66,7 +66,7 @@ impl BaselineHeader {
     /// Value of `schema` in files of this version.
     pub const SCHEMA: &'static str = "evalsuite.baseline/1";
     /// Most runs that are remembered.
-    const RUNS: usize = 20;
+    const RUNS: usize = 50;
 
     /// Remembers that a run was accepted.
     pub fn add_run(&mut self, id: &str) {

@@ -198,6 +198,11 @@ impl CaseRecord {
         self.trials.iter().chain(&self.surplus).chain(&self.confirming)
     }
 
+    /// Id of the run whose trials these are: this one, unless it has [taken over](Self::reused_run) the result of another one.
+    pub fn run_of_result(&self) -> &str {
+        self.reused_run.as_ref().unwrap_or(&self.run_id)
+    }
+
     /// Number of these trials whose cost of the agent is not known.
     pub fn trials_of_unknown_cost(&self) -> usize {
         self.all_trials().filter(|trial| trial.cost_usd.is_none()).count()

@@ -172,6 +172,11 @@ impl Problem {
         })
     }
 
+    /// Whether a file is missing or cannot be read for another reason than that the process that writes it runs or died.
+    pub fn is_of_file(&self) -> bool {
+        self.about == Affected::File
+    }
+
     /// The problem as a sentence of a summary.
     pub fn sentence(&self) -> String {
         let Self { file, message, about } = self;

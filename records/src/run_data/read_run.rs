@@ -6,7 +6,7 @@ use std::{io, iter};
 
 use super::{CaseData, Problem, ReadDepth, SuiteData, read_record, suites_of};
 use crate::record::{DecisionRecord, ProbeRates, ProbeRecord, RunRecord, Status, SuiteId};
-use crate::run_directory::{DECISION, OutputDirectory, RUN_RECORD, StoredRun};
+use crate::run_directory::{DECISION, OutputDirectory, RUN_RECORD, SUITE_RECORD, SUITES, StoredRun};
 
 /// Name of the file with the result of a calibration.
 const CALIBRATION: &str = "calibration.json";
@@ -32,6 +32,9 @@ pub struct RunData {
     pub problems: Vec<Problem>,
     /// Ids of the runs that are counted together, this one last; empty if it is one run.
     pub counted_runs: Vec<String>,
+    /// Of runs that are counted together, the last one by itself, without the records of its trials, if it compared itself with a base until
+    /// that was decided.
+    pub alone: Option<Box<RunData>>,
 }
 
 impl RunData {
@@ -86,6 +89,13 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
         }
         run.suites.push(suite);
     }
+    // `suite.json` was written before `run.json` named the suite. Records of older versions do not say where it is.
+    let named = run.record.iter().flat_map(|record| &record.suites).map(|suite| suite.directory.as_str());
+    let lost = named.filter(|directory| !directory.is_empty()).map(|directory| Path::new(SUITES).join(directory));
+    let lost = lost.filter(|path| run.suites.iter().all(|suite| suite.directory != run.directory.join(path)));
+    let lost: Vec<Problem> =
+        lost.map(|path| Problem::new(&run.directory, &path.join(SUITE_RECORD), "is missing")).collect();
+    run.problems.extend(lost);
     Ok(run)
 }
 

@@ -174,12 +174,11 @@ fn decide(
         };
         return (decision, None, Some(new));
     }
-    let run = record.reused_run.as_ref().unwrap_or(&record.run_id);
     let is_replayed = case
         .trials
         .iter()
         .any(|trial| trial.record.mode != Mode::Live || trial.record.model_calls == Some(ModelCalls::Replayed));
-    if known.contains(run) || is_replayed && old.outcomes == new.outcomes {
+    if known.iter().any(|run| run == record.run_of_result()) || is_replayed && old.outcomes == new.outcomes {
         return (Decision::Unchanged, None, Some(old.clone()));
     }
     if is_better && has_risen(before, now) {
@@ -206,6 +205,10 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
 fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader {
     let mut header = BaselineHeader::default();
     header.runs = known.to_vec();
+    let results = suite.cases.iter().map(|case| &case.record).filter(|record| record.completed > 0);
+    let runs: BTreeSet<&str> = results.map(|record| record.run_of_result()).collect();
+    runs.into_iter().for_each(|run| header.add_run(run));
+    // The directory of a run may have another name.
     header.add_run(&run.run_id);
     header.schema = BaselineHeader::SCHEMA.to_owned();
     let is_included_again = |other: &SuiteData| {

@@ -57,11 +57,12 @@ fn complete(scores: &mut Vec<f64>, series: &mut Series, unknown: u32, passes: bo
 }
 
 /// Number of trials of a case that may have passed or failed: those that ended in an error, unless so many are tolerated. Of a case that
-/// ended before its first trial, those that were planned.
+/// ended before its first trial, those that were planned; of one that ended in an error otherwise, at least one.
 pub(super) fn unknown_trials(record: &CaseRecord) -> u32 {
     match record.errors {
         0 if record.completed == 0 => record.planned.max(1),
         errors if errors > record.tolerated_errors || record.completed == 0 => errors,
+        0 if record.outcome == Status::Error => record.planned.saturating_sub(record.completed).max(1),
         _ => 0,
     }
 }

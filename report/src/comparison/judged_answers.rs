@@ -151,7 +151,7 @@ pub fn answer_pairs(
     let [base, run] = measured.each_ref().map(AsRef::as_ref);
     let mut pairs = Vec::new();
     for ((suite, target), cases) in by_suite_and_target([base, run], options) {
-        for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &BTreeSet::new(), false) {
+        for paired in pair_cases(cases.each_ref().map(Vec::as_slice), &<[BTreeSet<String>; 2]>::default(), false) {
             let Some(same) = paired.same_case() else { continue };
             let has_answer = |trial: &&TrialData| answer_of(&trial.record).is_some();
             let [in_base, in_run] = same.map(|case| case.trials.iter().find(has_answer));

@@ -17,7 +17,7 @@ use evalsuite_schema::json::written_by_serde;
 use evalsuite_statistics::holm;
 use serde::Serialize;
 
-use crate::run_data::{CaseData, RunData, SuiteNames};
+use crate::run_data::{CaseData, Problem, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
 
 pub use self::compared::{CaseChange, ChangeKind};
@@ -151,7 +151,7 @@ impl Comparison {
             keys.retain(|_, [_, run]| !run.is_empty());
         }
         let groups = Groups::new(run, options);
-        let torn = torn_cases(base);
+        let torn = [torn_cases(base, |_| true), torn_cases(run, Problem::is_of_file)];
         let pairs =
             keys.into_iter().map(|(name, [base, run])| SuitePairs::new(name, standard, [&base, &run], &torn, &groups));
         let pairs: Vec<SuitePairs> = pairs.collect();
@@ -227,8 +227,10 @@ fn by_suite_and_target<'a>(
     keys
 }
 
-/// Keys of the cases whose record in a run cannot be read.
-fn torn_cases(run: &RunData) -> BTreeSet<String> {
-    let files = run.problems.iter().filter_map(|problem| problem.file.strip_suffix(CASE_RECORD)?.strip_suffix('/'));
+/// Keys of the cases whose record in a run cannot be read, by problems that mean so. Of a case whose process died, the trials that it ended are
+/// known.
+fn torn_cases(run: &RunData, is_meant: impl Fn(&Problem) -> bool) -> BTreeSet<String> {
+    let problems = run.problems.iter().filter(|problem| is_meant(problem));
+    let files = problems.filter_map(|problem| problem.file.strip_suffix(CASE_RECORD)?.strip_suffix('/'));
     files.filter_map(|directory| Some(CaseDirectoryName::parse(directory.rsplit('/').next()?).case_key)).collect()
 }

@@ -78,14 +78,14 @@ impl Pair<'_> {
     }
 }
 
-/// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in the base cannot be read;
+/// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in base and run cannot be read;
 /// `has_thresholds`: whether the base says which score passed.
 pub(super) fn pair_cases<'a>(
     [base, run]: [&[&'a CaseData]; 2],
-    torn: &BTreeSet<String>,
+    torn: &[BTreeSet<String>; 2],
     has_thresholds: bool,
 ) -> Vec<Pair<'a>> {
-    let is_torn = |case: &CaseData| torn.contains(&case.record.case_key);
+    let is_torn = |case: &CaseData| torn[0].contains(&case.record.case_key);
     let by_id = |cases: &[&'a CaseData]| -> BTreeMap<&'a str, &'a CaseData> {
         // Of several tests that run one case, the first one.
         cases.iter().rev().map(|case| (case.record.case_id.as_str(), *case)).collect()
@@ -97,6 +97,7 @@ pub(super) fn pair_cases<'a>(
             None if is_torn(now) => Pair::TornBase(now),
             None => Pair::Added(now),
             Some(then) if is_torn(now) => Pair::NoBase(then, now),
+            Some(then) if torn[1].contains(&now.record.case_key) => Pair::NoResult(then, now),
             Some(then) => match pair(then, now) {
                 Pair::Both(then, now) if has_thresholds && !has_same_threshold(&then.record, &now.record) => {
                     Pair::Redefined(then, now)

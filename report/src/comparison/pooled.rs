@@ -47,7 +47,7 @@ impl std::fmt::Display for CountedRuns {
 /// Runs of one agent as one run, which has the id of the last one: of each case, the trials of all runs, one run after the other.
 ///
 /// A case is counted as it is in the last run that did not skip it, with the outcome of that run; results with another definition or another
-/// rule are left out, and so are copies of results of these runs ([`reused_run`](CaseRecord::reused_run)). The records of each run are in
+/// rule are left out, and so are further copies of one result ([`reused_run`](CaseRecord::reused_run)). The records of each run are in
 /// [`of_runs`](CaseData::of_runs).
 pub fn pooled(mut runs: Vec<RunData>) -> RunData {
     let Some(mut all) = runs.pop() else { return RunData::default() };
@@ -55,6 +55,8 @@ pub fn pooled(mut runs: Vec<RunData>) -> RunData {
         return all;
     }
     all = all.into_measured();
+    // What it decided while it ran is about its own trials.
+    all.alone = all.decision.is_some().then(|| Box::new(without_trials(&all)));
     let names = all.suite_names();
     let runs = runs.into_iter().map(|run| run.into_measured().with_suite_names(&names));
     let mut counted = Vec::new();
@@ -76,15 +78,14 @@ pub fn pooled(mut runs: Vec<RunData>) -> RunData {
         counted.push(run.run_id);
     }
     counted.push(all.run_id.clone());
-    let counts = |case: &CaseRecord| case.reused_run.as_ref().is_none_or(|run| !counted.contains(run));
     for suite in &mut all.suites {
         let mut cases = Vec::new();
         for case in std::mem::take(&mut suite.cases) {
             let before = earlier.remove(&identity(&case.record).map(str::to_owned)).unwrap_or_default();
-            cases.extend(counted_together(before.into_iter().chain([case]).collect(), counts));
+            cases.extend(counted_together(before.into_iter().chain([case]).collect()));
         }
         let others: Vec<[String; 3]> = earlier.keys().filter(|key| key[0] == suite.name).cloned().collect();
-        let others = others.iter().filter_map(|key| counted_together(earlier.remove(key)?, counts));
+        let others = others.iter().filter_map(|key| counted_together(earlier.remove(key)?));
         suite.cases = cases.into_iter().chain(others).collect();
     }
     all.counted_runs = counted;
@@ -92,15 +93,15 @@ pub fn pooled(mut runs: Vec<RunData>) -> RunData {
 }
 
 /// A case of several runs as one, in the order of the runs.
-fn counted_together(mut cases: Vec<CaseData>, counts: impl Fn(&CaseRecord) -> bool) -> Option<CaseData> {
+fn counted_together(mut cases: Vec<CaseData>) -> Option<CaseData> {
     let last = cases.iter().rposition(|case| case.record.outcome != Status::Skipped).unwrap_or(cases.len() - 1);
     let is_same = |record: &CaseRecord| {
         let last = &cases[last].record;
         has_same_definition(last, record) && has_same_threshold(last, record) && last.rule == record.rule
     };
-    let records = cases.iter().map(|case| &case.record);
-    let records: Vec<CaseRecord> =
-        records.filter(|record| record.completed > 0 && is_same(record) && counts(record)).cloned().collect();
+    let mut seen = BTreeSet::new();
+    let records = cases.iter().map(|case| &case.record).filter(|record| record.completed > 0 && is_same(record));
+    let records: Vec<CaseRecord> = records.filter(|record| seen.insert(record.run_of_result())).cloned().collect();
     let mut case = cases.swap_remove(last);
     case.other_attempts.extend(cases.into_iter().flat_map(|case| case.other_attempts));
     let own = &case.record;
@@ -155,6 +156,7 @@ pub(crate) fn without_trials(run: &RunData) -> RunData {
         problems: run.problems.clone(),
         counted_runs: run.counted_runs.clone(),
         decision: run.decision.clone(),
+        alone: None,
     }
 }
 
@@ -332,6 +334,13 @@ mod tests {
         assert_eq!(case(&all, "x").record.completed, 1);
         let all = pooled(vec![run("c", &[("x", "1", F, &[false])]), second]);
         assert_eq!(case(&all, "x").record.completed, 2, "of a run that is not counted");
+        let copy = |id: &str| {
+            let mut copy = run(id, &[("x", "1", F, &[false])]);
+            copy.suites[0].cases[0].record.reused_run = Some("a".to_owned());
+            copy
+        };
+        let all = pooled(vec![copy("b"), copy("c")]);
+        assert_eq!(case(&all, "x").record.completed, 1, "two copies of a result of a run that is not counted");
     }
 
     #[test]

@@ -94,12 +94,12 @@ pub(super) struct SuitePairs<'a> {
 }
 
 impl<'a> SuitePairs<'a> {
-    /// `torn`: keys of the cases whose record in the base cannot be read.
+    /// `torn`: keys of the cases whose record in base and run cannot be read.
     pub(super) fn new(
         name: (String, String),
         standard: &'a dyn Standard,
         [base, run]: [&[&'a CaseData]; 2],
-        torn: &BTreeSet<String>,
+        torn: &[BTreeSet<String>; 2],
         groups: &Groups<'_>,
     ) -> Self {
         let stops =

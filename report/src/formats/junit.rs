@@ -202,9 +202,11 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     if !record.failed_graders.is_empty() {
         properties.push(("failed_graders", record.failed_graders.join(", ")));
     }
-    let cost: Vec<f64> = trials.iter().filter_map(|trial| trial.record.cost_usd).collect();
+    // Trials that do not count, and other attempts of the test runner, have cost something, too.
+    let of_trials = trials.iter().filter_map(|trial| trial.record.cost_usd);
+    let cost: Vec<f64> = of_trials.chain(record.uncounted_trials().filter_map(|trial| trial.cost_usd)).collect();
     if !cost.is_empty() {
-        let unknown = trials.len() - cost.len();
+        let unknown = record.trials_of_unknown_cost();
         properties.push(("cost_usd", format!("{:.6}", sum(cost))));
         if unknown > 0 {
             properties.push(("trials_of_unknown_cost", unknown.to_string()));

@@ -5,9 +5,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::file_replacement::error_at;
 use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Stage, Status, TrialRecord, Usage, Verdict};
 use evalsuite_schema::Role;
+use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::json::{Value, json};
 
 use super::ids::{id, trial_path};
@@ -340,13 +342,36 @@ fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Valu
         "gen_ai.input.messages": (!said.is_empty()).then(|| Value::Array(said).to_string()),
         "gen_ai.output.messages": answer,
     });
-    // Readers add up what spans used.
-    if steps.iter().all(|step| step.usage.is_none()) {
-        add_usage(&mut fields, record.usage, record.cost_usd);
-    }
+    let (usage, cost_usd) = beside_steps(record, steps);
+    add_usage(&mut fields, usage, cost_usd);
     let reason = record.reason.as_ref().filter(|reason| reason.stage == Stage::Agent);
     let (shown, error) = (format!("invoke_agent {}", record.agent), reason.map(|reason| reason.message.as_str()));
     span(trace, [AGENT_SPAN, TRIAL_SPAN], INTERNAL, &shown, trace.timeline.agent, fields, error)
+}
+
+/// Tokens and cost of a trial that the spans of its model calls do not have: readers add up what spans used.
+fn beside_steps(record: &TrialRecord, steps: &[Step<'_>]) -> (Option<Usage>, Option<f64>) {
+    let agents = || steps.iter().filter(|step| step.source == "agent");
+    let mut known = Usage::default();
+    agents().filter_map(|step| step.usage).for_each(|usage| known += usage);
+    let costs: Vec<f64> = agents().filter_map(|step| step.cost_usd).collect();
+    let rest = |all: Usage| {
+        Usage::new(all.input.saturating_sub(known.input), all.output.saturating_sub(known.output))
+            .with_cached(all.cached.saturating_sub(known.cached))
+            .with_reasoning(all.reasoning)
+    };
+    let usage = match known.total() {
+        0 => record.usage,
+        known => record.usage.filter(|all| all.total() > known).map(rest),
+    };
+    let cost = match costs.is_empty() {
+        true => record.cost_usd,
+        false => {
+            let known = sum(costs);
+            record.cost_usd.filter(|all| !at_most(*all, known)).map(|all| all - known)
+        }
+    };
+    (usage, cost)
 }
 
 fn chat_span(trace: &Trace<'_>, index: usize, step: &Step<'_>, interval: Interval) -> Value {

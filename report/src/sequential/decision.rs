@@ -114,8 +114,10 @@ pub struct NextTrials {
 }
 
 impl RunDecision {
-    /// What the records of a run decide; `None` if the run does not compare itself with a base while it runs.
+    /// What the records of a run decide; `None` if the run does not compare itself with a base while it runs. Of runs that are counted together,
+    /// the last one decides by its own trials: those of the others are not the trials that its plan compares.
     pub fn of(run: &RunData) -> Option<Self> {
+        let run = run.alone.as_deref().unwrap_or(run);
         Some(Self::with(run.decision.as_ref()?, run))
     }
 

@@ -202,6 +202,32 @@ fn cases_come_go_and_change() {
 
 /// One trial passed, and another one broke.
 #[test]
+fn a_result_counts_once_whichever_runs_take_it_over() {
+    let results = [("a", 1, 1), ("b", 0, 1)];
+    let copied = |id: &str| {
+        let mut run = run_named(id, &results);
+        run.suites[0].cases.iter_mut().for_each(|case| case.record.reused_run = Some("first".to_owned()));
+        run
+    };
+    let before = accepted(&copied("second"), None, &[]).baseline;
+    assert_eq!(before.header.runs, ["first", "second"]);
+    for run in [copied("third"), run_named("first", &results), copied("second")] {
+        let again = accepted(&run, Some(&before), &[]);
+        assert_eq!(decisions(&again), [("a", Decision::Unchanged), ("b", Decision::Unchanged)], "{}", run.run_id);
+    }
+    let other = accepted(&run_named("fourth", &results), Some(&before), &[]);
+    assert_eq!(trials(&other.baseline), [("a", 2, 2), ("b", 0, 2)]);
+}
+
+#[test]
+fn a_run_is_the_same_in_a_directory_of_another_name() {
+    let mut run = run_named("first", &[("a", 1, 1)]);
+    run.run_id = "artifact".to_owned();
+    let before = accepted(&run, None, &[]).baseline;
+    assert_eq!(decisions(&accepted(&run, Some(&before), &[])), [("a", Decision::Unchanged)]);
+}
+
+#[test]
 fn a_case_that_ended_in_an_error_has_no_result() {
     let baseline = accepted(&run(&[("a", 0, 1), ("b", 1, 1)]), None, &[]).baseline;
     let mut now = run_named("next", &[("a", 1, 1), ("b", 0, 2), ("c", 1, 1)]);

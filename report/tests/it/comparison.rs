@@ -360,6 +360,24 @@ fn a_torn_record_in_the_base_is_a_missing_result() {
     assert_eq!((suite.missing, kinds(&suite)), (1, vec![ChangeKind::Missing]), "{suite}");
 }
 
+/// The trials of a case whose record could not be read were compared as if they were its result.
+#[test]
+fn a_torn_record_in_the_run_is_a_missing_result() {
+    let [base, mut run] = runs(&[[(1, 1); 2]; 8]);
+    let record = &mut run.suites[0].cases[3].record;
+    record.outcome = Status::Error;
+    let file = format!("suites/refunds/cases/{}/case.json", record.case_key);
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!(suite.unknown.map(|unknown| unknown.trials), Some(1), "how it ended is not known: {suite}");
+    let output = tempfile::tempdir().unwrap();
+    let mut problem = run_with_a_torn_record(&output).problems.remove(0);
+    problem.file = file;
+    run.problems.push(problem);
+    let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
+    assert_eq!((suite.missing, suite.errors, kinds(&suite)), (1, 1, vec![ChangeKind::Error]), "{suite}");
+    assert_eq!(suite.verdict, ComparisonVerdict::Undecided, "more than a tenth is missing: {suite}");
+}
+
 fn run_with_a_torn_record(output: &tempfile::TempDir) -> RunData {
     let directory = SyntheticRun::new("torn", 3, 1).write(output.path());
     std::fs::write(directory.join("run.json"), "{").unwrap();

@@ -258,6 +258,25 @@ fn a_trial_is_in_junit_once_whatever_decided_its_case() {
     }
 }
 
+#[test]
+fn the_cost_in_junit_is_that_of_all_trials_and_attempts() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let case = &mut run.suites[0].cases[0];
+    case.trials.truncate(1);
+    case.record.trials.truncate(1);
+    (case.trials[0].record.cost_usd, case.record.trials[0].cost_usd) = (Some(0.25), Some(0.25));
+    let mut other = case.record.trials[0].clone();
+    (case.record.retried, case.record.confirming) = (vec![other.clone()], vec![other.clone()]);
+    other.cost_usd = None;
+    case.record.confirming.push(other);
+    let xml = in_format("junit", &run);
+    for property in ["name=\"cost_usd\" value=\"0.750000\"", "name=\"trials_of_unknown_cost\" value=\"1\""] {
+        assert!(xml.contains(property), "{property}\n{xml}");
+    }
+}
+
 /// GitLab shows the text in place of the message; the reader for Jest of dorny/test-reporter needs one.
 #[test]
 fn every_result_in_junit_has_a_text_with_its_reason() {

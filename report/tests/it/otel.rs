@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status, Usage};
 use evalsuite_report::{RunData, otel};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -103,7 +103,6 @@ fn agents_models_and_tools_have_the_attributes_of_the_conventions() {
     assert_eq!(fields["gen_ai.agent.name"], text("support_agent::agent"));
     let Value::StringValue(asked) = &fields["gen_ai.input.messages"] else { panic!("messages are JSON") };
     assert!(asked.contains(r#""role":"user","parts":[{"type":"text","content":""#), "{asked}");
-    assert!(!fields.contains_key("gen_ai.usage.input_tokens"), "the spans of its model calls have the tokens");
     let (chat, fields) = find("chat support-large-2");
     assert_eq!(chat.parent_span_id, agent.span_id);
     assert_eq!(fields["gen_ai.usage.input_tokens"], Value::IntValue(1_450));
@@ -118,6 +117,53 @@ fn agents_models_and_tools_have_the_attributes_of_the_conventions() {
     let root = attributes(&spans[0].attributes);
     assert!(matches!(&root["evalsuite.location"], Value::StringValue(place) if place.ends_with("case.yaml:1:1")));
     assert!(root.contains_key("evalsuite.case.id") && root.contains_key("test.case.result.status"));
+}
+
+/// What an agent reported of a whole trial was in no span if a model call had tokens, and twice in the spans if calls had a cost and no tokens.
+#[test]
+fn the_tokens_and_the_cost_of_all_spans_are_those_of_the_trials() {
+    let (_output, mut run) = run();
+    let files = |run: &RunData| traces(&written(run).0);
+    let of = |spans: &[Span], key: &str| -> f64 {
+        let named = |span: &&Span| span.name.starts_with("invoke_agent") || span.name == "chat support-large-2";
+        let values = spans.iter().filter(named).filter_map(|span| attributes(&span.attributes).remove(key));
+        values.map(|value| if let Value::IntValue(tokens) = value { tokens as f64 } else { cost(&value) }).sum()
+    };
+    let check = |run: &RunData, what: &str| {
+        let trials = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.trials);
+        for (trial, spans) in trials.zip(files(run)) {
+            let Some(usage) = trial.record.usage else { continue };
+            let tokens = of(&spans, "gen_ai.usage.input_tokens") + of(&spans, "gen_ai.usage.output_tokens");
+            assert_eq!(tokens, usage.total() as f64, "{what}: {}", trial.directory.display());
+            let (found, recorded) = (of(&spans, "gen_ai.usage.cost"), trial.record.cost_usd.unwrap_or_default());
+            assert!((found - recorded).abs() < 1e-9, "{what}: {found} {recorded} {}", trial.directory.display());
+        }
+    };
+    // More than the steps have: 5,970 tokens of the prompt, and 276 of the completion.
+    let trials = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).flat_map(|case| &mut case.trials);
+    for record in trials.map(|trial| &mut trial.record).filter(|record| record.usage.is_some()) {
+        record.usage = Some(Usage::new(10_000, 1_000).with_cached(2_350));
+    }
+    check(&run, "steps with tokens");
+    let change = |replaced: &str, with: &str| {
+        let cases = run.suites.iter().flat_map(|suite| &suite.cases);
+        for trial in cases.flat_map(|case| &case.trials) {
+            let file = run.directory.join(&trial.directory).join("trajectory.json");
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                std::fs::write(&file, text.replace(replaced, with)).expect("a document");
+            }
+        }
+    };
+    change("\"prompt_tokens\"", "\"cost_usd\": 0.0001, \"prompt_tokens\"");
+    check(&run, "steps with tokens and cost");
+    change("\"prompt_tokens\"", "\"x_prompt_tokens\"");
+    change("\"completion_tokens\"", "\"x_completion_tokens\"");
+    change("\"cached_tokens\"", "\"x_cached_tokens\"");
+    check(&run, "steps with a cost");
+}
+
+fn cost(value: &Value) -> f64 {
+    if let Value::DoubleValue(cost) = value { *cost } else { panic!("{value:?} is no cost") }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use evalsuite_records::record::{CaseRecord, DecisionRecord, Status, TrialSummary};
 use evalsuite_records::run_directory::CaseDirectoryName;
 
+use crate::comparison::{CompareOptions, Comparison, pooled};
 use crate::run_data::{CaseData, RunData, SuiteData};
 use crate::sequential::{ChosenCase, DecisionOptions, DecisionVerdict, RunDecision, plan_decision, usual_trials};
 
@@ -107,4 +108,24 @@ fn of_a_base_whose_trials_end_early_only_the_first_one_counts() {
     let plan = plan(&base);
     assert_eq!((plan.suites[0].rounds, plan.suites[0].cases[0].base.len()), (1, 1));
     assert!(usual_trials(&plan.suites[0], 0.2) > 12, "one trial each is too few");
+}
+
+/// The trials of the other runs of a commit were compared with the first ones of the base, in place of those that the run had compared.
+#[test]
+fn a_run_decides_by_its_own_trials_also_where_others_are_counted_with_it() {
+    let named = |id: &str, trials: &[&str]| {
+        let mut run = run(id, trials);
+        run.suites[0].cases.iter_mut().for_each(|case| case.record.run_id = id.to_owned());
+        run
+    };
+    let mut decided = named("decided", &["FFFF"; 12]);
+    let plan = plan(&run("base", &["PPPPPP"; 12]));
+    decided.decision = Some(plan.clone());
+    let alone = RunDecision::of(&decided).expect("it decides");
+    assert_eq!(alone.verdict, DecisionVerdict::Regressed);
+    let counted = pooled(vec![named("other", &["PPPP"; 12]), decided]);
+    assert_eq!(counted.suites[0].cases[0].record.completed, 8, "both are counted");
+    let comparison = Comparison::new(&run("base", &["PPPPPP"; 12]), &counted, &CompareOptions::new());
+    assert_eq!(RunDecision::of(&counted), Some(alone.clone()));
+    assert_eq!(comparison.decision, Some(alone));
 }
