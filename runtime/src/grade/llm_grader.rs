@@ -7,10 +7,12 @@ use evalsuite_records::record::{Assertion, GraderKind, GraderRecord, Verdict};
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, LlmGrader, PreparedCommand, Prompt, Rubrics};
 use evalsuite_schema::json::Object;
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Grader, GraderConfig, Location, Value};
 
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
+use crate::grade::metric_graders::tool_calls;
 use crate::grade::scoring::weighted_mean;
 use crate::grade::user_grader::{Graded, GraderCall};
 use crate::grade::{code_grader, grader_command};
@@ -63,6 +65,10 @@ fn grade_answer(
     call: &GraderCall<'_>,
 ) -> Result<GraderRecord, String> {
     let GraderCall { path, context, .. } = *call;
+    if prompt.is_some_and(shows_tool_calls) {
+        // Calls that are not known would look like calls that were not made.
+        tool_calls(context.evidence).map_err(|why| format!("the prompt contains `tool_calls`, but {why}"))?;
+    }
     let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
     let shape = ReplyShape::of(criteria);
@@ -76,6 +82,14 @@ fn grade_answer(
     let user = user.map_err(|error| format!("the command of the prompt failed: {error}"))?;
     let request = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(criteria));
     Ok(ask(call, settings, JudgeRequest { images, ..request }, criteria, |result| result))
+}
+
+/// Whether a prompt asks for the calls of tools.
+fn shows_tool_calls(prompt: &Prompt) -> bool {
+    match prompt {
+        Prompt::Text(text) | Prompt::File { text, .. } => Syntax::Template.names(text).any(|name| name == "tool_calls"),
+        Prompt::Command { .. } => false,
+    }
 }
 
 /// Asks judges for a judgement by criteria. `complete` adds to each result what the record of the grader needs.

@@ -211,13 +211,12 @@ pub(crate) fn llm_calls(evidence: &Evidence<'_>) -> Result<u64, NotReported> {
 
 /// The tokens.
 pub(crate) fn usage(evidence: &Evidence<'_>) -> Result<Usage, NotReported> {
-    let unknown = &evidence.facts().unknown;
-    known(evidence.usage(), unknown.tokens.as_deref().or(unknown.spending.as_deref()), NO_USAGE)
+    known(evidence.usage(), evidence.facts().unknown.tokens.as_deref(), NO_USAGE)
 }
 
 /// The cost in US dollars.
 pub(crate) fn cost_usd(evidence: &Evidence<'_>) -> Result<f64, NotReported> {
-    known(evidence.cost_usd(), evidence.facts().unknown.spending.as_deref(), NO_COST)
+    known(evidence.cost_usd(), evidence.facts().unknown.cost.as_deref(), NO_COST)
 }
 
 /// How long the agent worked, in milliseconds: it is measured if the agent does not report it.

@@ -14,6 +14,7 @@ use crate::judge::command_judge::JudgeSeal;
 use crate::judge::judge_choice::{ChosenJudge, JudgeOptions};
 use crate::model::cassette::{Asker, Cassette, LookUp};
 use crate::model::command::CommandEnvironment;
+use crate::model::judge::reply::unfinished;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::clock::with_jitter;
 use crate::platform::isolated_call::Ended;
@@ -162,11 +163,15 @@ pub(crate) fn until_readable<T, E: Display>(
         message: format!("judge `{judge}`: {error}"),
         code: error.code().unwrap_or(ReasonCode::JudgeError),
     };
-    let mut read = |reply: &JudgeReply| {
-        read(reply).map_err(|defect| match reply.is_cut_off {
-            true => format!("{defect} (the service ended the reply at a limit of tokens: `finish_reason` is `length`)"),
-            false => defect.to_string(),
-        })
+    let mut read = |reply: &JudgeReply| match reply.is_cut_off {
+        true => {
+            let read = unfinished(&reply.text)
+                .map_or_else(|| read(reply).map_err(|defect| defect.to_string()), |defect| Err(defect.to_string()));
+            read.map_err(|defect| {
+                format!("{defect} (the service cut the reply off, as its `finish_reason` says, such as `length` at a limit of tokens)")
+            })
+        }
+        false => read(reply).map_err(|defect| defect.to_string()),
     };
     let mut unreadable: Option<(String, String)> = None;
     let mut problem = String::new();
@@ -376,9 +381,24 @@ mod tests {
     fn a_reply_that_was_cut_off_is_reported_as_such() {
         let cut_off = |_: CallPurpose<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("x") });
         let broken = until_readable("j", LIMIT, cut_off, number).unwrap_err();
-        assert!(broken.message.contains("not a number (the service ended the reply"), "{}", broken.message);
+        assert!(broken.message.contains("not a number (the service cut the reply off"), "{}", broken.message);
         let whole = |_: CallPurpose<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("7") });
         assert_eq!(until_readable("j", LIMIT, whole, number).unwrap(), 7);
+    }
+
+    #[test]
+    fn a_draft_in_a_reply_that_was_cut_off_is_not_a_judgement() {
+        let score = |reply: &JudgeReply| reply.json::<Value>().map(|judgement| judgement["score"].as_f64());
+        let judged = |text: &'static str, is_cut_off| {
+            until_readable("j", LIMIT, |_| Ok(JudgeReply { is_cut_off, ..JudgeReply::new(text) }), score)
+        };
+        // The opening tag of the thinking was in the prompt, and the service ended the reply before the closing one.
+        let thinking = "If it were polite, {\"score\": 1} would be right. But the answer is rude, so";
+        let broken = judged(thinking, true).unwrap_err();
+        assert!(broken.message.contains("goes on after its last JSON object: \"would be right"), "{}", broken.message);
+        assert!(broken.message.contains("the service cut the reply off"), "{}", broken.message);
+        assert_eq!(judged(thinking, false).unwrap(), Some(1.0));
+        assert_eq!(judged("So: {\"score\": 1}\n\n\n", true).unwrap(), Some(1.0));
     }
 
     #[test]

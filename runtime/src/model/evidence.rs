@@ -125,10 +125,10 @@ pub(crate) struct UnknownWork {
     pub(crate) model_calls: Option<String>,
     /// The tools whose calls are known, if it may have others.
     pub(crate) known_tools: Option<Vec<String>>,
-    /// Why its tokens are not known, if its cost may be.
+    /// Why its tokens are not known.
     pub(crate) tokens: Option<String>,
-    /// Why its tokens and its cost are not known.
-    pub(crate) spending: Option<String>,
+    /// Why its cost is not known.
+    pub(crate) cost: Option<String>,
 }
 
 /// Files the agent changed in its workspace: paths relative to it, sorted, with `/` separators.

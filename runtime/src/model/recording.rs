@@ -117,6 +117,12 @@ pub(crate) struct Captured {
     /// The agent reported tokens of a turn that may be those of its session so far, and are not in `usage`.
     #[json(skip_if = "std::ops::Not::not")]
     pub(crate) has_unclear_tokens: bool,
+    /// Spans of models lack the tokens that others have, so that `usage` is not all of them.
+    #[json(skip_if = "std::ops::Not::not")]
+    pub(crate) lacks_tokens: bool,
+    /// The same of the cost.
+    #[json(skip_if = "std::ops::Not::not")]
+    pub(crate) lacks_cost: bool,
     /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
     #[json(skip)]
     pub(crate) seen: Option<String>,
@@ -160,6 +166,13 @@ impl MissingSpans {
         let message = "a model ended its message with calls of tools (`gen_ai.response.finish_reasons`), but no span shows which; \
                        have the library record the content of messages, make a span `execute_tool` around each tool, or record its \
                        calls with `trial.recorder().call_tool`";
+        Self { message: message.to_owned(), lacks_calls: true, lacks_spending: false }
+    }
+
+    /// No span is of a model or a tool, and those of agents show no calls.
+    pub(crate) fn only_of_agents() -> Self {
+        let message = "its spans are of agents only (`invoke_agent`), and show neither calls of models nor of tools; make a span `chat` around \
+                       each call of a model and `execute_tool` around each tool, or record its calls with `trial.recorder().call_tool`";
         Self { message: message.to_owned(), lacks_calls: true, lacks_spending: false }
     }
 

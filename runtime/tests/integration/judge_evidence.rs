@@ -79,6 +79,25 @@ fn broken(case: &CaseReport, part: &str) {
 }
 
 #[test]
+fn a_prompt_with_the_tool_calls_is_not_filled_in_if_they_are_not_known() {
+    let config = json!({"prompt": {"text": "Was nothing deleted? {{ output }} Calls: {{ tool_calls }}"}});
+    let run = |agent: fn(&mut Trial<'_>) -> Result<Outcome, AgentError>| {
+        let (place, judge) = (Place::new(), scripted([YES]));
+        let evals = place.evals(config.clone(), json!({})).with_agent(agent).with_judge(judge.clone());
+        (place.run(&evals, Mode::Live), judge)
+    };
+    let (case, judge) = run(|_| Ok("done".into()));
+    broken(&case, "the prompt contains `tool_calls`, but the agent's calls are not known");
+    assert!(judge.asked().is_empty());
+    let (case, judge) = run(|trial| {
+        trial.transcript_complete();
+        Ok("done".into())
+    });
+    assert_eq!(case.status(), Status::Passed, "{case}");
+    assert_eq!(judge.asked()[0].user(), "Was nothing deleted? done Calls: ");
+}
+
+#[test]
 fn files_of_the_answer_are_shown_as_text() {
     let files: [(&str, &[u8]); 2] = [("a.txt", "first ü\n".as_bytes()), ("b.md", b"# second")];
     let (case, judge) = shown(&files, json!({}), json!({}));

@@ -117,24 +117,29 @@ const INPUTS: [(&str, Role); 2] = [("gen_ai.system_instructions", Role::System),
 
 /// The input of a model: in fields, or in events of older conventions.
 fn inputs(span: &Span) -> Vec<Message> {
-    let take = |fields: &Object| -> Vec<Message> {
-        INPUTS.iter().filter_map(|(name, speaker)| Some(read(fields.get(name)?, *speaker))).flatten().collect()
+    let named = |(name, speaker): &(&str, Role)| -> Vec<Message> {
+        values(span, name).flat_map(|value| read(value, *speaker)).collect()
     };
-    let mut messages = take(&span.fields);
+    let mut messages: Vec<Message> = INPUTS.iter().flat_map(named).collect();
     for event in &span.events {
         let role = event.name.strip_prefix("gen_ai.").and_then(|name| name.strip_suffix(".message"));
-        messages.extend(match role.and_then(Role::of_word) {
-            Some(role) => body(&event.fields, role),
-            None => take(&event.fields),
-        });
+        if let Some(role) = role.and_then(Role::of_word) {
+            messages.extend(body(&event.fields, role));
+        }
     }
     messages
 }
 
+/// The value of a field of the span, else those of its events: some libraries write the same messages to both.
+fn values<'s>(span: &'s Span, name: &str) -> impl Iterator<Item = &'s Value> {
+    let own = span.fields.get(name);
+    let of_events = span.events.iter().filter(move |_| own.is_none()).filter_map(move |event| event.fields.get(name));
+    own.into_iter().chain(of_events)
+}
+
 /// The output of a model.
 fn outputs(span: &Span) -> Vec<Message> {
-    let all = std::iter::once(&span.fields).chain(span.events.iter().map(|event| &event.fields));
-    let values = all.filter_map(|fields| fields.get("gen_ai.output.messages"));
+    let values = values(span, "gen_ai.output.messages");
     let mut messages: Vec<Message> = values.flat_map(|value| read(value, Role::Assistant)).collect();
     let choices = span.events.iter().filter(|event| event.name == "gen_ai.choice");
     messages.extend(choices.flat_map(|event| body(&event.fields, Role::Assistant)));
@@ -223,8 +228,9 @@ fn tokens(fields: &Object, name: &str) -> Option<u64> {
 
 /// Cost in US dollars, for which the conventions have no name.
 fn cost(fields: &Object) -> Option<f64> {
+    let amount = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
     let cost =
-        ["gen_ai.usage.cost", "llm.cost.total", "operation.cost"].iter().find_map(|name| fields.get(name)?.as_f64());
+        ["gen_ai.usage.cost", "llm.cost.total", "operation.cost"].iter().find_map(|name| amount(fields.get(name)?));
     cost.filter(|cost| cost.is_finite() && *cost >= 0.0)
 }
 

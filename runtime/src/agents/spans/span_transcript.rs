@@ -27,6 +27,7 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         chat_spans[inner].complete(wrapper);
         kinds[outer] = SpanKind::Other;
     }
+    let shows_calls = kinds.iter().any(|kind| matches!(kind, SpanKind::Chat | SpanKind::Tool));
     if !kinds.contains(&SpanKind::Chat) {
         // There are no spans of model calls, so the agent's own span stands in for them.
         for (kind, chat) in kinds.iter_mut().zip(&chat_spans) {
@@ -64,19 +65,31 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         }
     }
     let has_spans = kinds.iter().any(|kind| matches!(kind, SpanKind::Chat | SpanKind::Tool | SpanKind::Agent));
+    let shows_calls = shows_calls || builder.messages.iter().any(|message| !message.tool_calls.is_empty());
     if builder.unshown.iter().any(|at| builder.messages[*at].tool_calls.is_empty()) {
         captured.missing = Some(MissingSpans::calls_not_shown());
+    } else if has_spans && !shows_calls {
+        captured.missing = Some(MissingSpans::only_of_agents());
     }
+    // A sum without the calls that report nothing would be too small.
+    let of_models = || builder.messages.iter().filter(|message| message.llm_call_count == Some(1));
+    captured.lacks_tokens = captured.usage.is_some() && of_models().any(|message| message.usage.is_none());
+    captured.lacks_cost = captured.cost_usd.is_some() && of_models().any(|message| message.cost_usd.is_none());
     captured.messages = has_spans.then_some(builder.messages);
     captured
 }
 
-/// Pairs of an outer and an inner span of the same model call.
+/// The spans around a span, the nearest one first.
+fn ancestors<'s>(spans: &'s [Span], span: &Span) -> impl Iterator<Item = usize> + use<'s> {
+    std::iter::successors(span.parent, |at| spans[*at].parent)
+}
+
+/// Pairs of an outer and an inner span of the same model call, also if other work is between them.
 fn chats_of_one_call(spans: &[Span], kinds: &[SpanKind]) -> Vec<(usize, usize)> {
     let mut inside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, span) in spans.iter().enumerate() {
         if kinds[index] == SpanKind::Chat
-            && let Some(parent) = span.parent
+            && let Some(parent) = ancestors(spans, span).find(|at| kinds[*at] != SpanKind::Other)
             && kinds[parent] == SpanKind::Chat
         {
             inside.entry(parent).or_default().push(index);
@@ -111,14 +124,7 @@ struct TranscriptBuilder<'a> {
 impl TranscriptBuilder<'_> {
     /// The agent or tool around a span.
     fn around(&self, index: usize) -> Option<usize> {
-        let mut next = self.spans[index].parent;
-        while let Some(at) = next {
-            if matches!(self.kinds[at], SpanKind::Agent | SpanKind::Tool) {
-                return Some(at);
-            }
-            next = self.spans[at].parent;
-        }
-        None
+        ancestors(self.spans, &self.spans[index]).find(|at| matches!(self.kinds[*at], SpanKind::Agent | SpanKind::Tool))
     }
 
     fn chat(&mut self, index: usize, source: ChatSpan<'_>) {
@@ -215,21 +221,22 @@ impl TranscriptBuilder<'_> {
         )
     }
 
-    /// Adds the outputs of tools, as the model was given them. Without ids, the last output of a tool is that of its last call.
+    /// Adds the outputs of tools, as the model was given them. The last output with an id, or of a tool without ids, is that of the last such
+    /// call: some models give several calls the same id.
     fn add_tool_outputs(&mut self, messages: &[Message]) {
-        let mut without_id: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut later: BTreeMap<(bool, &str), usize> = BTreeMap::new();
         for message in messages.iter().rev().filter(|message| message.role == Role::Tool) {
             let calls = self.messages.iter_mut().rev().flat_map(|message| message.tool_calls.iter_mut().rev());
-            let mut calls = calls.into_iter();
-            let call = match (&message.tool_call_id, &message.name) {
-                (Some(id), _) => calls.find(|call| call.id.as_ref() == Some(id)),
-                (None, Some(name)) => {
-                    let later = without_id.entry(name).or_default();
-                    *later += 1;
-                    calls.filter(|call| call.tool == *name).nth(*later - 1)
-                }
-                (None, None) => None,
+            let (has_id, word) = match (&message.tool_call_id, &message.name) {
+                (Some(id), _) => (true, id),
+                (None, Some(name)) => (false, name),
+                (None, None) => continue,
             };
+            let later = later.entry((has_id, word)).or_default();
+            let is_meant =
+                |call: &&mut ToolCall| if has_id { call.id.as_ref() == Some(word) } else { call.tool == *word };
+            let call = calls.into_iter().filter(is_meant).nth(*later);
+            *later += 1;
             if let Some(call) = call.filter(|call| call.output.is_none()) {
                 call.output = message.content.as_ref().map(|content| match content {
                     Content::Data(data) => data.clone(),
@@ -285,21 +292,22 @@ impl TranscriptBuilder<'_> {
         self.messages[place.0].tool_calls[place.1].tool.ends_with(name).then_some(place)
     }
 
-    /// The call that a model requested.
+    /// The call that a model requested. Of several calls in a message with the same id, it is the first one without a span.
     fn requested(&self, name: &str, id: Option<&str>) -> Option<(usize, usize)> {
         let calls = || {
             self.messages.iter().enumerate().rev().flat_map(|(at, message)| {
                 message.tool_calls.iter().enumerate().map(move |(position, call)| ((at, position), call))
             })
         };
-        let by_id = id.and_then(|id| calls().find(|(_, call)| call.id.as_deref() == Some(id)));
-        let by_name = || {
-            calls().find(|(place, call)| {
-                call.tool == name
-                    && !self.done.values().any(|done| done == place)
-                    && (id.is_none() || call.id.is_none())
-            })
-        };
+        let is_open = |place: &(usize, usize)| !self.done.values().any(|done| done == place);
+        let by_id = id.and_then(|id| {
+            let with_id = || calls().filter(move |(_, call)| call.id.as_deref() == Some(id));
+            let first = with_id().next()?;
+            let in_message = |place: &(usize, usize)| place.0 == first.0.0;
+            Some(with_id().find(|(place, _)| in_message(place) && is_open(place)).unwrap_or(first))
+        });
+        let by_name =
+            || calls().find(|(place, call)| call.tool == name && is_open(place) && (id.is_none() || call.id.is_none()));
         by_id.or_else(by_name).map(|(place, _)| place)
     }
 

@@ -126,10 +126,9 @@ impl Trace {
             Some(MissingSpans::hidden())
         } else if !unassigned.is_empty() {
             Some(MissingSpans::unassigned(&unassigned.into_values().collect::<Vec<_>>()))
-        } else if !outside.is_empty() {
-            Some(MissingSpans::outside(&names(outside)))
         } else {
-            captured.missing
+            // That the calls of this trial are not shown says more.
+            captured.missing.or_else(|| (!outside.is_empty()).then(|| MissingSpans::outside(&names(outside))))
         };
         captured.seen = Some(recording::seen(&names(others), subscribers() > self.subscribers));
         captured

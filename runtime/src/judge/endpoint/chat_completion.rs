@@ -84,11 +84,16 @@ pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
     }
     let content = match &message["content"] {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        // Other parts are the thinking of the model.
+        Value::Array(parts) => {
+            let is_said =
+                |part: &&Value| part["type"].as_str().is_none_or(|kind| ["text", "output_text"].contains(&kind));
+            parts.iter().filter(is_said).filter_map(|part| part["text"].as_str()).collect()
+        }
         _ => message["refusal"].as_str().unwrap_or_default().to_owned(),
     };
     let mut reply = JudgeReply::new(content);
-    reply.is_cut_off = choice["finish_reason"] == "length";
+    reply.is_cut_off = choice["finish_reason"].as_str().is_some_and(is_cut_off);
     reply.model = value["model"].as_str().map(str::to_owned);
     reply.usage = usage(&value["usage"]);
     let reported = value["usage"]["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
@@ -96,10 +101,20 @@ pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
     Ok(reply)
 }
 
+/// Reasons for the end of a reply that a model ended itself.
+const COMPLETE: [&str; 8] =
+    ["stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "tool_calls", "function_call"];
+
+/// Whether something else ended the reply: a limit of tokens, a filter, or an error of the service.
+fn is_cut_off(finish_reason: &str) -> bool {
+    !COMPLETE.iter().any(|complete| finish_reason.eq_ignore_ascii_case(complete))
+}
+
+/// The tokens, if both numbers are known.
 fn usage(usage: &Value) -> Option<Usage> {
     let input = usage["prompt_tokens"].as_u64()?;
     let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0);
-    let output = usage["completion_tokens"].as_u64().unwrap_or(0);
+    let output = usage["completion_tokens"].as_u64().or_else(|| usage["total_tokens"].as_u64()?.checked_sub(input))?;
     let reasoning = usage["completion_tokens_details"]["reasoning_tokens"].as_u64().unwrap_or(0);
     Some(Usage::new(input.saturating_sub(cached), output).with_cached(cached).with_reasoning(reasoning))
 }
@@ -155,10 +170,40 @@ mod tests {
 
     #[test]
     fn a_reply_that_was_cut_off_is_known() {
-        for (finish_reason, is_cut_off) in [(json!("length"), true), (json!("stop"), false), (Value::Null, false)] {
+        let cut_off =
+            ["length", "model_length", "MAX_TOKENS", "content_filter", "error", "insufficient_system_resource"];
+        let whole = ["stop", "STOP", "eos_token", "end_turn", "tool_calls"];
+        let reasons = cut_off.map(|reason| (json!(reason), true)).into_iter();
+        let reasons = reasons.chain(whole.map(|reason| (json!(reason), false))).chain([(Value::Null, false)]);
+        for (finish_reason, is_cut_off) in reasons {
             let text = json!({"choices": [{"message": {"content": "{"}, "finish_reason": finish_reason}]}).to_string();
             assert_eq!(reply(&text, None).unwrap().is_cut_off, is_cut_off);
         }
+    }
+
+    #[test]
+    fn tokens_and_cost_are_known_only_if_both_numbers_are() {
+        let read = |usage: &Value| {
+            let text = json!({"choices": [{"message": {"content": "{}"}}], "usage": usage}).to_string();
+            let reply = reply(&text, Some((1.0, 2.0))).unwrap();
+            (reply.usage, reply.cost_usd)
+        };
+        assert_eq!(read(&json!({"prompt_tokens": 1000})), (None, None));
+        assert_eq!(read(&json!({"completion_tokens": 1000})), (None, None));
+        let summed = read(&json!({"prompt_tokens": 1000, "total_tokens": 1500}));
+        assert_eq!(summed, (Some(Usage::new(1000, 500)), Some(0.002)));
+    }
+
+    #[test]
+    fn only_what_the_model_said_is_the_text_of_a_reply() {
+        let content = json!([
+            {"type": "thinking", "thinking": [{"type": "text", "text": "{\"score\": 1}"}]},
+            {"type": "reasoning", "text": "perhaps {\"score\": 1}"},
+            {"type": "text", "text": "{\"score\": "},
+            {"text": "0}"},
+        ]);
+        let text = json!({"choices": [{"message": {"content": content}}]}).to_string();
+        assert_eq!(reply(&text, None).unwrap().text(), "{\"score\": 0}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct JudgeReply {
     pub(crate) cost_usd: Option<f64>,
     #[json(default, skip_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Whether the service cut it off at a token limit.
+    /// Whether the service cut it off, at a limit of tokens or for another reason.
     #[json(default, skip_if = "std::ops::Not::not")]
     pub(crate) is_cut_off: bool,
 }
@@ -137,6 +137,8 @@ pub(crate) struct ReplyAnswer<'r> {
     /// What begins like a JSON object, or like a list of them, in this order. It may turn out not to be JSON. The last one may be cut
     /// off; otherwise no brace follows it.
     pub(crate) objects: Vec<&'r str>,
+    /// The text after the last object, without whitespace around it.
+    rest: &'r str,
 }
 
 /// Finds the answer.
@@ -170,16 +172,26 @@ pub(crate) fn answer_of(reply: &str) -> Result<ReplyAnswer<'_>, InvalidReply> {
             None => at += rest.chars().next().map_or(1, char::len_utf8),
         }
     }
-    let answer = ReplyAnswer { text: trim(&reply[start..]), objects };
+    let answer = ReplyAnswer { text: trim(&reply[start..]), objects, rest: trim(&reply[end..]) };
     if answer.text.is_empty() {
         return Err(if start == 0 { "the reply is empty" } else { "the reply ends with its thinking" }.into());
     }
-    let more = trim(&reply[end..]);
-    if !answer.objects.is_empty() && more.contains(['{', '}']) {
-        let more = first_chars(more, EXCERPT);
+    if !answer.objects.is_empty() && answer.rest.contains(['{', '}']) {
+        let more = first_chars(answer.rest, EXCERPT);
         return Err(format!("the reply goes on after its last JSON object: {more:?}").into());
     }
     Ok(answer)
+}
+
+/// Why a reply that was cut off cannot be used: it did not end with its last object. What would have followed could be the end of its
+/// thinking, or another judgement.
+pub(crate) fn unfinished(reply: &str) -> Option<InvalidReply> {
+    let answer = answer_of(reply).ok().filter(|answer| !answer.objects.is_empty())?;
+    let more = first_chars(answer.rest, EXCERPT);
+    answer
+        .rest
+        .contains(char::is_alphanumeric)
+        .then(|| format!("the reply goes on after its last JSON object: {more:?}").into())
 }
 
 /// Length of the thinking, or of the closing tag, that `text` starts with.
@@ -309,6 +321,20 @@ mod tests {
             ("0.9", vec![]),
         ] {
             assert_eq!(objects(reply), found, "{reply}");
+        }
+    }
+
+    #[test]
+    fn a_reply_is_unfinished_if_words_follow_its_last_object() {
+        for (reply, is_unfinished) in [
+            ("perhaps {\"a\": 1}, but then", true),
+            ("{\"a\": 1}\n```\nThe", true),
+            ("{\"a\": 1}", false),
+            ("```json\n{\"a\": 1}\n```\n\n", false),
+            ("<think>perhaps {\"a\": 0} or</think>{\"a\": 1}", false),
+            ("no object", false),
+        ] {
+            assert_eq!(unfinished(reply).is_some(), is_unfinished, "{reply}");
         }
     }
 

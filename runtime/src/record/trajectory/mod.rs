@@ -44,7 +44,8 @@ mod extra {
 impl Outcome {
     /// Reads the outcome from a trajectory in the Agent Trajectory Interchange Format (ATIF), version 1.0 to 1.8: messages, tool
     /// calls and their results, tokens, cost and model. Keys that ATIF does not define are ignored. Trajectories of subagents are
-    /// not part of the transcript.
+    /// not part of the transcript. Tokens and calls of models of copied context do not count. A total that is missing is the sum of
+    /// the steps; tokens of which only those of prompts or only those of completions are reported are not known.
     ///
     /// ```
     /// let json = r#"{

@@ -34,7 +34,7 @@ pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
     if let Some(totals) = root.get("final_metrics") {
         totals.object()?;
         let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
-        used = usage(&totals, names)?.or(used);
+        used = usage(&totals, names, used)?.or(used);
         cost_usd = totals.get("total_cost_usd").map(|cost| cost.amount()).transpose()?.or(cost_usd);
     }
     Ok(Outcome {
@@ -75,25 +75,31 @@ fn count_calls(messages: &mut [Message]) {
     }
 }
 
-/// Tokens under these names: prompt, completion, and prompt tokens from a cache.
+/// Tokens under these names: prompt, completion, and prompt tokens from a cache. A name that is missing has the number of `steps`; without
+/// one, the tokens are not known.
 pub(crate) fn usage(
     node: &Node<'_>,
     [prompt, completion, cached]: [&'static str; 3],
+    steps: Option<Usage>,
 ) -> Result<Option<Usage>, TrajectoryError> {
     let count = |name| node.get(name).map(|count| count.count()).transpose();
     let (prompt_count, completion_count, cached_count) = (count(prompt)?, count(completion)?, count(cached)?);
-    if prompt_count.is_none() && completion_count.is_none() {
-        return Ok(None);
-    }
-    let cached_count = cached_count.unwrap_or(0);
-    let Some(input) = prompt_count.unwrap_or(cached_count).checked_sub(cached_count) else {
-        return Err(TrajectoryError::new(format!(
-            "`{cached}` of {} is {cached_count}, more than its `{prompt}`, which includes it",
-            node.shown_path()
-        )));
+    let of_steps = steps.filter(|_| prompt_count.is_none());
+    let cached_count = cached_count.or(of_steps.map(|steps| steps.cached)).unwrap_or(0);
+    let prompt_count = prompt_count.or(of_steps.map(|steps| steps.input.saturating_add(steps.cached)));
+    let completion_count = completion_count.or(steps.map(|steps| steps.output));
+    let input = match prompt_count.map(|prompt_count| prompt_count.checked_sub(cached_count)) {
+        Some(None) => {
+            return Err(TrajectoryError::new(format!(
+                "`{cached}` of {} is {cached_count}, more than its `{prompt}`, which includes it",
+                node.shown_path()
+            )));
+        }
+        input => input.flatten(),
     };
+    let (Some(input), Some(output)) = (input, completion_count) else { return Ok(None) };
     let reasoning = node.value.get("extra").and_then(|extra| extra.get("reasoning_tokens")).and_then(Value::as_u64);
-    let usage = Usage::new(input, completion_count.unwrap_or(0)).with_cached(cached_count);
+    let usage = Usage::new(input, output).with_cached(cached_count);
     Ok(Some(usage.with_reasoning(reasoning.unwrap_or(0))))
 }
 
@@ -148,8 +154,13 @@ impl StepReader {
             check_agent_keys(node)?;
         }
         let (calls, ids) = read_calls(node)?;
-        let message = self.message(node, role, calls)?;
-        self.count(node, &message);
+        let mut message = self.message(node, role, calls)?;
+        if node.value.get("is_copied_context") == Some(&Value::Bool(true)) {
+            // It is from another trajectory, where its call of a model is counted.
+            (message.usage, message.cost_usd) = (None, None);
+            message.llm_call_count = (role == Role::Assistant).then_some(0);
+        }
+        self.count(&message);
         self.calls.clear();
         let observed = node.get("observation");
         if self.flag(node, extra::CONTINUES) {
@@ -179,11 +190,7 @@ impl StepReader {
         }
     }
 
-    fn count(&mut self, node: &Node<'_>, message: &Message) {
-        // Context copied from another trajectory has no cost here.
-        if node.value.get("is_copied_context") == Some(&Value::Bool(true)) {
-            return;
-        }
+    fn count(&mut self, message: &Message) {
         if let Some(usage) = message.usage {
             *self.usage.get_or_insert_default() += usage;
         }
@@ -216,7 +223,7 @@ impl StepReader {
 
     fn metrics(&self, node: &Node<'_>, message: &mut Message) -> Result<(), TrajectoryError> {
         node.object()?;
-        message.usage = usage(node, ["prompt_tokens", "completion_tokens", "cached_tokens"])?;
+        message.usage = usage(node, ["prompt_tokens", "completion_tokens", "cached_tokens"], None)?;
         message.cost_usd = node.get("cost_usd").map(|cost| cost.amount()).transpose()?;
         Ok(())
     }

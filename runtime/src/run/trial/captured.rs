@@ -196,6 +196,12 @@ const NO_CALLS: &str = "the agent's calls are not known: record each with `trial
 const NO_MODEL_CALLS: &str = "the agent's calls of models are not known: it reports no messages, and its MCP servers only show its calls \
                               of tools";
 
+/// Why the sums of spans are not known.
+const PARTIAL_TOKENS: &str = "the tokens are not known: some spans of model calls have them (`gen_ai.usage.*`), and others do not; a client \
+    that streams may have to ask for them, or report the total with `trial.usage`";
+const PARTIAL_COST: &str = "the cost is not known: some spans of model calls have it (`gen_ai.usage.cost`), and others do not; report the \
+    total with `trial.cost_usd`";
+
 /// Why the tokens of an agent over ACP are not known.
 const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
     those of the session so far, as the protocol says; write which they are as `tokens: turn` or `tokens: session` of its target";
@@ -270,8 +276,16 @@ fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> Unkn
     let has_spans = captured.messages.is_some();
     let calls = missing.filter(|missing| !reports_messages && (!has_spans || missing.lacks_calls));
     let nothing = is_rust && !reports_messages && !has_spans;
-    let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
-    let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
+    let own = outcome.messages.as_deref().or_else(|| recording.has_messages().then_some(&*recording.messages));
+    let reports_tokens = outcome.usage.is_some() || own.into_iter().flatten().any(|message| message.usage.is_some());
+    let reports_cost =
+        outcome.cost_usd.is_some() || own.into_iter().flatten().any(|message| message.cost_usd.is_some());
+    let of_spans = |lacks: bool, why: &str| {
+        let missing = missing.filter(|missing| missing.lacks_spending);
+        let hidden = missing.map(|missing| format!("tokens and cost are not known: {}", missing.message));
+        hidden.or_else(|| lacks.then(|| why.to_owned()))
+    };
+    let unclear = captured.has_unclear_tokens.then(|| UNCLEAR_TOKENS.to_owned());
     let why = calls.map(|missing| &missing.message).or(captured.seen.as_ref().filter(|_| nothing));
     let servers = captured.servers.as_ref();
     let unseen = servers.filter(|_| !reports_messages);
@@ -280,8 +294,8 @@ fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> Unkn
         calls: calls.or_else(|| servers?.missing.clone()),
         model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
         known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
-        tokens: (captured.has_unclear_tokens && outcome.usage.is_none()).then(|| UNCLEAR_TOKENS.to_owned()),
-        spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
+        tokens: unclear.or_else(|| of_spans(captured.lacks_tokens, PARTIAL_TOKENS)).filter(|_| !reports_tokens),
+        cost: of_spans(captured.lacks_cost, PARTIAL_COST).filter(|_| !reports_cost),
     }
 }
 
@@ -313,6 +327,7 @@ mod tests {
     use evalsuite_schema::ToolCall;
 
     use super::*;
+    use crate::model::recording::{Captured, MissingSpans};
 
     #[test]
     fn a_bare_answer_reports_no_transcript() {
@@ -361,6 +376,29 @@ mod tests {
             (usage(&outcome, &Recording::default(), None), cost(&outcome, &Recording::default(), None)),
             (None, None)
         );
+    }
+
+    #[test]
+    fn sums_of_spans_that_are_not_complete_are_not_known_unless_the_agent_reports_its_own() {
+        let unknown = |outcome: &Outcome, recording: &Recording| {
+            let unknown = unknown_work(outcome, recording, true);
+            (unknown.tokens.is_some(), unknown.cost.is_some())
+        };
+        let mut recording = Recording::default();
+        recording.tool_call(ToolCall::new("read"));
+        assert_eq!(unknown(&Outcome::new(), &recording), (false, false));
+        let captured = Captured { lacks_tokens: true, usage: Some(Usage::new(1, 1)), ..Captured::default() };
+        let partial = Recording { captured, ..recording.clone() };
+        assert_eq!(unknown(&Outcome::new(), &partial), (true, false));
+        assert_eq!(unknown(&Outcome::new().with_usage(Usage::new(2, 2)), &partial), (false, false));
+        let mut said = Message::text(Role::Assistant, "x");
+        said.usage = Some(Usage::new(2, 2));
+        assert_eq!(unknown(&Outcome::new().with_messages(vec![said]), &partial), (false, false));
+        // Messages without tokens say nothing about spans of models that may be missing.
+        let missing = Some(MissingSpans::unassigned(&["chat"]));
+        let unassigned = Recording { captured: Captured { missing, ..Captured::default() }, ..recording };
+        assert_eq!(unknown(&Outcome::new(), &unassigned), (true, true));
+        assert_eq!(unknown(&Outcome::new().with_cost_usd(1.0), &unassigned), (true, false));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Spans of agents become transcripts.
 
 mod library_spans;
+mod repeats_and_gaps;
 mod schedules;
 
 use evalsuite_records::record::Usage;

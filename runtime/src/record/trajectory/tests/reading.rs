@@ -110,6 +110,47 @@ fn totals_go_before_sums() {
 }
 
 #[test]
+fn totals_that_lack_a_number_have_that_of_the_steps_or_are_not_known() {
+    let usage = |metrics: Value, totals: Value| {
+        let read = document(json!({
+            "schema_version": "ATIF-v1.8", "agent": {"name": "a", "version": "1"}, "final_metrics": totals,
+            "steps": [{"step_id": 1, "source": "agent", "message": "x", "metrics": metrics}],
+        }));
+        read.unwrap().usage
+    };
+    let steps = || json!({"prompt_tokens": 9, "completion_tokens": 3, "cached_tokens": 4});
+    let of_steps = Usage::new(5, 3).with_cached(4);
+    assert_eq!(usage(steps(), json!({"total_steps": 1})), Some(of_steps));
+    assert_eq!(usage(steps(), json!({"total_completion_tokens": 7})), Some(Usage::new(5, 7).with_cached(4)));
+    assert_eq!(usage(steps(), json!({"total_prompt_tokens": 20})), Some(Usage::new(20, 3)));
+    for partial in
+        [json!({"total_completion_tokens": 7}), json!({"total_prompt_tokens": 7}), json!({"total_cached_tokens": 7})]
+    {
+        assert_eq!(usage(json!({}), partial.clone()), None, "{partial}");
+    }
+    assert_eq!(usage(json!({"completion_tokens": 7}), json!({})), None);
+    assert_eq!(usage(json!({"prompt_tokens": 7}), json!({})), None);
+}
+
+#[test]
+fn copied_context_is_no_work_of_this_trajectory() {
+    let copied = json!({
+        "step_id": 1, "source": "agent", "message": "copied", "is_copied_context": true,
+        "metrics": {"prompt_tokens": 99, "completion_tokens": 9, "cost_usd": 4},
+    });
+    let read = document(json!({
+        "schema_version": "ATIF-v1.8", "agent": {"name": "a", "version": "1"},
+        "steps": [copied, {"step_id": 2, "source": "agent", "message": "x"}],
+    }));
+    let read = read.unwrap();
+    assert_eq!((read.usage, read.cost_usd), (None, None));
+    let messages = read.messages.unwrap();
+    let counted: Vec<_> =
+        messages.iter().map(|message| (message.usage, message.cost_usd, message.llm_call_count)).collect();
+    assert_eq!(counted, [(None, None, Some(0)), (None, None, Some(1))]);
+}
+
+#[test]
 fn a_call_of_the_wrong_form_is_named_by_its_place() {
     let call = json!({"tool_call_id": "x", "function_name": "f", "arguments": {}});
     let agent = |more: Value| {

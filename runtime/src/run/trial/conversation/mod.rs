@@ -316,7 +316,7 @@ impl ConversationSoFar {
             }
             None => self.lacks_messages = true,
         }
-        let UnknownWork { calls, model_calls, known_tools, tokens, spending } = &facts.unknown;
+        let UnknownWork { calls, model_calls, known_tools, tokens, cost } = &facts.unknown;
         self.unknown.calls = self.unknown.calls.take().or_else(|| calls.clone());
         self.unknown.model_calls = self.unknown.model_calls.take().or_else(|| model_calls.clone());
         // Turns may start different servers.
@@ -324,7 +324,7 @@ impl ConversationSoFar {
             self.unknown.known_tools.get_or_insert_default().extend(known.iter().cloned());
         }
         self.unknown.tokens = self.unknown.tokens.take().or_else(|| tokens.clone());
-        self.unknown.spending = self.unknown.spending.take().or_else(|| spending.clone());
+        self.unknown.cost = self.unknown.cost.take().or_else(|| cost.clone());
         self.add_spending(facts.usage, facts.cost_usd, facts.duration_ms);
         let started = self.span.take().map_or_else(|| facts.started_at.clone(), |(started, _)| started);
         self.span = Some((started, facts.ended_at.clone()));
