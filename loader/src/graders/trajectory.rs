@@ -68,16 +68,18 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
 /// Checks the paths of a grader: each is in the arguments of a call, and each call with arguments has one, as else nothing is compared.
 fn check_shared_paths(paths: &[String], spans: &[Span], calls: &[ExpectedCall], nodes: &[Node], d: &mut Diagnostics) {
     let compared = |call: &ExpectedCall, path: &String| matches!(&call.args, Some(Args::Object(object)) if is_compared(object, path, &call.ignore_args));
-    let sharing = |call: &&ExpectedCall| call.args_match.is_none();
-    for (path, span) in paths.iter().zip(spans) {
-        if !calls.iter().filter(sharing).any(|call| compared(call, path)) {
+    let has_args = |call: &ExpectedCall| matches!(&call.args, Some(Args::Object(arguments)) if !arguments.is_empty());
+    let sharing = |call: &ExpectedCall| call.args_match.is_none() && has_args(call);
+    // Without arguments, nothing is meant to be compared.
+    let is_any = calls.iter().any(sharing);
+    for (path, span) in paths.iter().zip(spans).filter(|_| is_any) {
+        if !calls.iter().any(|call| sharing(call) && compared(call, path)) {
             let message = format!("no call in `expected` has `args` with `{path}` that are compared");
             d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
         }
     }
     for (call, node) in calls.iter().zip(nodes).filter(|(call, _)| sharing(call)) {
-        let has_args = matches!(&call.args, Some(Args::Object(object)) if !object.is_empty());
-        if has_args && !paths.iter().any(|path| compared(call, path)) {
+        if !paths.iter().any(|path| compared(call, path)) {
             let message = "`args` of this call are not compared: none of the paths of `args_match` is in them";
             d.report(
                 Code::SettingConflict,
