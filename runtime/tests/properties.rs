@@ -211,8 +211,8 @@ proptest! {
             check(&negated)?;
             prop_assert_eq!(plain.state, negated.state);
             if let (Some(value), Some(inverted)) = (plain.value, negated.value) {
-                // What cannot be read fails in both cases.
-                prop_assert!(negated.negated || plain.verdict == negated.verdict && plain.verdict == Some(Verdict::Fail));
+                // Where something cannot be read, the opposite is not known either. Enough of the rest may pass.
+                prop_assert!(negated.negated || negated.verdict == Some(Verdict::Fail));
                 let expected = if negated.negated { 1.0 - value } else { value };
                 prop_assert!((expected - inverted).abs() <= 1e-12, "{} {}", expected, inverted);
             }
