@@ -8,7 +8,7 @@ use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// The package of the made-up suites.
-fn package() -> Package {
+pub(crate) fn package() -> Package {
     let package = Package::new(&[]);
     package.write(
         "Cargo.toml",

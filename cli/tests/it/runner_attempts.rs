@@ -9,6 +9,7 @@ use evalsuite_schema::json::{from_slice, to_string};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use fastrand::Rng;
 
+use crate::baselines::package;
 use crate::package::{Output, Package};
 
 /// Attempts at a case: `retries = 3` of nextest.
@@ -62,16 +63,6 @@ fn write_run(package: &Package, id: &str, rate: f64, attempts: u32, random: &mut
     }
     package.write("out/latest", id);
     passed
-}
-
-fn package() -> Package {
-    let package = Package::new(&[]);
-    package.write(
-        "Cargo.toml",
-        "[package]\nname = \"support-agent\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n",
-    );
-    package.write("src/lib.rs", "");
-    package
 }
 
 fn checked(output: Output, code: i32) -> String {
