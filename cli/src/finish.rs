@@ -131,11 +131,12 @@ pub(crate) fn run(command: &Finish) -> Result<Exit> {
 pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
     let progress = Progress::start("finishing the run");
     let mut finished = finish_run(run)?;
-    finished.problems.extend(problems_of_run(run)?);
+    let data = RunData::read_cases(run)?;
+    finished.problems.extend(problems_of_run(&data));
     drop(progress);
     let end = run_end(&finished);
     if format == OutputFormat::Human {
-        print_summary(run, &finished, is_asked)?;
+        print_summary(run, &data, &finished, is_asked)?;
         warn_of_skips(&finished.summary);
         CliError::of_all(Exit::Problems, finished.problems).print();
         return Ok((None, end));
@@ -154,14 +155,13 @@ pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result
 }
 
 /// The records of a run that are missing or cannot be read, beside those that are problems of its suites.
-fn problems_of_run(run: &Path) -> Result<Vec<String>> {
-    let data = RunData::read_cases(run)?;
+fn problems_of_run(data: &RunData) -> Vec<String> {
     let is_of_suite = |problem: &&Problem| data.suites.iter().any(|suite| suite.problems.contains(problem));
     let of_run = data.problems.iter().filter(|problem| !is_of_suite(problem) && problem.file != SUITES);
-    Ok(of_run.map(Problem::sentence).collect())
+    of_run.map(Problem::sentence).collect()
 }
 
-fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<()> {
+fn print_summary(run: &Path, data: &RunData, finished: &FinishedRun, is_asked: bool) -> Result<()> {
     let mut out = stdout();
     match finished.hooks {
         0 if is_asked => writeln!(out, "no hooks were left to run")?,
@@ -170,9 +170,8 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
     writeln!(out, "{}", finished.file.display())?;
-    let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SuiteText::new(suite, &data).with_width(output::width()))?;
+        write!(out, "{}", SuiteText::new(suite, data).with_width(output::width()))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
@@ -184,7 +183,7 @@ fn print_summary(run: &Path, finished: &FinishedRun, is_asked: bool) -> Result<(
             report::print_not_started(&mut out, &suite.suite, report::MAYBE_NOT_CHOSEN, &suite.not_started)?;
         }
     }
-    if let Some(decision) = RunDecision::of(&data) {
+    if let Some(decision) = RunDecision::of(data) {
         write!(out, "\n{decision}")?;
     }
     // To read the trials takes longer, and few runs have what they are read for.
