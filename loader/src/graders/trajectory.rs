@@ -65,28 +65,31 @@ pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     parts.make("expected", expected);
 }
 
-/// Checks the paths of a grader: each is in the arguments of a call, and each call with arguments has one, as else nothing is compared.
+/// Checks the paths of a grader: each has to be in the arguments of a call, and each call with arguments has to have one. Otherwise nothing is
+/// compared. Calls without arguments, or with paths of their own, do not use them.
 fn check_shared_paths(paths: &[String], spans: &[Span], calls: &[ExpectedCall], nodes: &[Node], d: &mut Diagnostics) {
-    let compared = |call: &ExpectedCall, path: &String| matches!(&call.args, Some(Args::Object(object)) if is_compared(object, path, &call.ignore_args));
-    let has_args = |call: &ExpectedCall| matches!(&call.args, Some(Args::Object(arguments)) if !arguments.is_empty());
-    let sharing = |call: &ExpectedCall| call.args_match.is_none() && has_args(call);
-    // Without arguments, nothing is meant to be compared.
-    let is_any = calls.iter().any(sharing);
-    for (path, span) in paths.iter().zip(spans).filter(|_| is_any) {
-        if !calls.iter().any(|call| sharing(call) && compared(call, path)) {
+    let mut sharing: Vec<(&Object, &[String], &Node)> = Vec::new();
+    for (call, node) in calls.iter().zip(nodes).filter(|(call, _)| call.args_match.is_none()) {
+        if let Some(Args::Object(arguments)) = &call.args
+            && !arguments.is_empty()
+        {
+            sharing.push((arguments, &call.ignore_args, node));
+        }
+    }
+    if sharing.is_empty() {
+        return;
+    }
+    for (path, span) in paths.iter().zip(spans) {
+        if !sharing.iter().any(|(arguments, ignored, _)| is_compared(arguments, path, ignored)) {
             let message = format!("no call in `expected` has `args` with `{path}` that are compared");
             d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
         }
     }
-    for (call, node) in calls.iter().zip(nodes).filter(|(call, _)| sharing(call)) {
-        if !paths.iter().any(|path| compared(call, path)) {
+    for (arguments, ignored, node) in sharing {
+        if !paths.iter().any(|path| is_compared(arguments, path, ignored)) {
             let message = "`args` of this call are not compared: none of the paths of `args_match` is in them";
-            d.report(
-                Code::SettingConflict,
-                node.span,
-                message,
-                "write `args_match` for this call, or delete its `args`",
-            );
+            let help = "write `args_match` for this call, or delete its `args`";
+            d.report(Code::SettingConflict, node.span, message, help);
         }
     }
 }
