@@ -102,21 +102,55 @@ fn of_several_judges_more_than_half_have_to_prefer_an_answer() {
     let targets = commands.map(|(name, command)| json!({"name": name, "provider": "cli", "command": command}));
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("targets.yaml"), json!({"targets": targets}).to_string()).unwrap();
-    for (judges, better, is_judged) in [
-        (&["run", "run", "tie"][..], Some(Side::Run), true),
-        (&["base", "tie", "base"], Some(Side::Base), true),
-        (&["run", "tie", "tie"], None, true),
-        (&["run", "tie"], None, true),
-        (&["run", "base", "tie"], None, true),
-        (&["run", "gone", "run"], Some(Side::Run), true),
-        (&["run", "tie", "gone"], None, false),
-        (&["tie", "tie", "gone"], None, true),
-    ] {
+    let expect = |judges: &[&str], better, is_judged| {
         let judges_of_run = judges.iter().map(|judge| (*judge).to_owned()).collect();
         let asked = pairs(root.path(), vec![pair("a", "Here.", "Here, please.")]);
-        let [record] = AnswerPairs { judges_of_run, ..asked }.judge(&RunOptions::new()).unwrap().try_into().unwrap();
+        let run = root.path().join(judges.join("-"));
+        let [record] =
+            AnswerPairs { judges_of_run, run, ..asked }.judge(&RunOptions::new()).unwrap().try_into().unwrap();
         assert_eq!((record.better, record.is_judged()), (better, is_judged), "{judges:?}: {record:?}");
-    }
+    };
+    // At the same time, as a judge that fails is asked again after a while.
+    std::thread::scope(|scope| {
+        for (judges, better, is_judged) in [
+            (&["run", "run", "tie"][..], Some(Side::Run), true),
+            (&["base", "tie", "base"], Some(Side::Base), true),
+            (&["run", "tie", "tie"], None, true),
+            (&["run", "tie"], None, true),
+            (&["run", "base", "tie"], None, true),
+            (&["run", "gone", "run"], Some(Side::Run), true),
+            (&["run", "tie", "gone"], None, false),
+            (&["tie", "tie", "gone"], None, true),
+        ] {
+            scope.spawn(move || expect(judges, better, is_judged));
+        }
+    });
+}
+
+#[cfg(all(unix, feature = "cli-agents"))]
+#[test]
+fn comparisons_of_one_run_at_the_same_time_do_not_read_replies_of_each_other() {
+    let judge = |name: &str| {
+        let reply = format!("echo '{{\"better\": \"{name}\"}}' > {{OUTPUT_FILE}}; sleep 0.1");
+        json!({"name": name, "provider": "cli", "command": reply})
+    };
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("targets.yaml"), json!({"targets": [judge("first"), judge("tie")]}).to_string())
+        .unwrap();
+    let preferred = |name: &str| {
+        let asked = pairs(root.path(), vec![pair("a", "Here.", "Here, please.")]);
+        let [record] = AnswerPairs { judge_name: Some(name.to_owned()), ..asked }
+            .judge(&RunOptions::new())
+            .unwrap()
+            .try_into()
+            .unwrap();
+        record.replies.iter().map(|reply| reply.better).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let firsts = scope.spawn(|| preferred("first"));
+        assert_eq!(preferred("tie"), [None, None]);
+        assert_eq!(firsts.join().unwrap(), [Some(Side::Base), Some(Side::Run)]);
+    });
 }
 
 #[test]

@@ -20,12 +20,14 @@ use crate::model::judge::{BoundJudge, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
 use crate::platform::excerpt::trim;
+use crate::platform::file_lock::FileLock;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::{
     AgentInput, CassetteFile, CassetteOptions, Placeholders, TrialCassette, cassette_directory,
 };
 use crate::record::grader_files::GraderFiles;
+use crate::record::run_directory::layout::{LOCK_EXTENSION, LOCKS};
 use crate::run::settings::Settings;
 
 /// What takes the place of a grader's name in recorded requests; also the name of directories in runs and of cassettes.
@@ -202,7 +204,7 @@ pub struct AnswerPairs {
 }
 
 impl AnswerPairs {
-    /// Asks about all pairs, some at the same time; the records have the order of the pairs. Limits, retries and recordings are those of
+    /// Asks about all pairs, some at the same time, after other calls for this run have ended; the records have the order of the pairs. Limits, retries and recordings are those of
     /// graders that ask a judge. Of the options, mode, cassettes and workers are used.
     ///
     /// A judge that fails or cannot decide is not an error: see [`PairRecord::error`].
@@ -245,6 +247,9 @@ impl AnswerPairs {
             };
             RunError::new(RunErrorKind::NothingToMeasure, message)
         };
+        let lock = self.run.join(LOCKS).join(format!("{PAIRWISE}.{LOCK_EXTENSION}"));
+        // Judges that are commands write their replies to files of the pair.
+        let _lock = FileLock::acquire(&lock).map_err(unwritable)?;
         judging.check(first).map_err(unwritable)?.map_err(no_judge)?;
         let records = map_on_threads(&self.pairs, settings.workers, |pair| judging.judge(pair));
         let unhidden = |error| RunError::records("secrets cannot be removed from the replies").with_source(error);
