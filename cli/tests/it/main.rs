@@ -2,7 +2,6 @@
 
 #[cfg(unix)]
 mod agent_skills;
-mod baseline_walk;
 mod baselines;
 mod calibrate;
 mod check;
@@ -24,42 +23,18 @@ mod health;
 #[cfg(unix)]
 mod hostile_runs;
 mod human_output;
-#[cfg(unix)]
-mod killed_runs;
 mod lift;
-mod line_breaks;
 mod list;
 mod lsp;
 #[cfg(unix)]
 mod mcp_proxy;
-#[cfg(unix)]
-mod mcp_servers;
 mod merge;
 mod mistakes;
-mod new;
 mod package;
-mod probe;
-mod record;
-#[cfg(unix)]
-mod record_places;
 mod regrade;
 mod report;
-#[cfg(unix)]
-mod run;
 mod runner_attempts;
-#[cfg(unix)]
-mod same_names;
-#[cfg(unix)]
-mod saw_answers;
 mod schema;
-#[cfg(unix)]
-mod shards;
 mod shell;
 mod show;
-#[cfg(unix)]
-mod until_decided;
-#[cfg(unix)]
-mod walk;
-#[cfg(target_os = "linux")]
-mod watch;
-mod which_agent;
+mod throwaway;

@@ -92,7 +92,7 @@ impl Probed {
     fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--format", "json"]].concat());
         let value: Value = from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-        let schema: Value = from_str(include_str!("../../schemas/probe.schema.json")).unwrap();
+        let schema: Value = from_str(include_str!("../../../schemas/probe.schema.json")).unwrap();
         let validator = jsonschema::validator_for(&schema.into()).expect("a valid schema");
         let errors: Vec<String> = validator.iter_errors(&value.clone().into()).map(|error| error.to_string()).collect();
         assert_eq!(errors, [""; 0], "{}", output.stdout);
@@ -109,7 +109,7 @@ fn cases(json: &Value) -> Vec<&str> {
 /// The output that docs/probing.md shows.
 fn documented_rates() -> &'static str {
     let (_, section) =
-        include_str!("../../../docs/probing.md").split_once("## Floor and ceiling").expect("the section");
+        include_str!("../../../../docs/probing.md").split_once("## Floor and ceiling").expect("the section");
     let (_, block) = section.split_once("```text\n").expect("a block of output");
     block.split_once("```").expect("its end").0
 }
