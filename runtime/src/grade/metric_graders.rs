@@ -7,7 +7,7 @@ use std::fmt;
 
 use evalsuite_records::record::{Assertion, Usage};
 use evalsuite_schema::ToolCall;
-use evalsuite_schema::decimal::{at_most, shown_against, shown_beside};
+use evalsuite_schema::decimal::{at_most, shown_beside};
 use evalsuite_schema::diagnostics::suggest::listed;
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 
@@ -109,7 +109,7 @@ fn exploration(calls: &[&str], target: f64, tolerance: f64) -> Assertion {
     let text = if held {
         format!("Exploration ratio {shown} within tolerance of target {}", show(target))
     } else {
-        let (distance, tolerance, target) = (shown_against(distance, tolerance), show(tolerance), show(target));
+        let ((distance, _), tolerance, target) = (both_fixed(distance, tolerance, 2), show(tolerance), show(target));
         format!(
             "Exploration ratio {shown} outside tolerance of target {target} (diff: {distance}, tolerance: {tolerance})"
         )

@@ -240,16 +240,16 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall], mut points: Points) ->
             points.hit(format!("Found {} at position {position}", item.tool), item, calls[*position]);
             continue;
         }
-        let mut text = format!("Expected {} not found in actual trajectory", item.tool);
-        if !fits.is_empty() {
-            text.push_str(": each call that matches is another expected call");
-        }
+        let text = format!("Expected {} not found in actual trajectory", item.tool);
         // A call of that name which is no other expected one shows what is different.
         let is_left = |(index, call): &(usize, &&ToolCall)| {
             !assigned.contains(&Some(*index)) && is_tool_named(&call.tool, &item.tool)
         };
         let left = calls.iter().enumerate().find(is_left).map(|(_, call)| *call);
         points.miss(text, item, left.or_else(|| fits.first().map(|index| calls[*index])));
+        if let Some(assertion) = points.assertions.last_mut().filter(|_| !fits.is_empty()) {
+            assertion.evidence = Some("each call that matches is another expected call".to_owned());
+        }
     }
     points.score()
 }
@@ -431,12 +431,11 @@ mod tests {
         items.iter().map(|(tool, args)| json!({"tool": tool, "args": {"object": args}})).collect()
     }
 
-    fn assertions(config: Value, calls: Value) -> Vec<(String, bool)> {
+    fn graded(config: Value, calls: Value) -> Vec<Assertion> {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).unwrap();
-        graded.score.assertions.into_iter().map(|assertion| (assertion.text, assertion.passed)).collect()
+        grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).unwrap().score.assertions
     }
 
     #[test]
@@ -450,10 +449,11 @@ mod tests {
             assert_eq!(run(config, calls.clone()).0, ScoreState::Decided(1.0), "{items:?}");
         }
         let config = json!({"mode": "superset", "expected": [any, one, pattern]});
-        let told = assertions(config, calls);
-        assert_eq!(told.iter().filter(|(_, passed)| *passed).count(), 2);
-        let missing = "Expected s* not found in actual trajectory: each call that matches is another expected call";
-        assert!(told.contains(&(missing.to_owned(), false)), "{told:?}");
+        let told = graded(config, calls);
+        assert_eq!(told.iter().filter(|assertion| assertion.passed).count(), 2);
+        let missing = told.iter().find(|assertion| !assertion.passed).unwrap();
+        assert_eq!(missing.text, "Expected s* not found in actual trajectory");
+        assert_eq!(missing.evidence.as_deref(), Some("each call that matches is another expected call"));
     }
 
     #[test]
