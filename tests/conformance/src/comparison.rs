@@ -60,7 +60,7 @@ pub fn check(record: &Record) -> Result<Comparison, String> {
     check_complaints(&complaints, &loaded, cx, &mut comparison);
     match &loaded.suite {
         Some(suite) => compare(suite, &complaints, cx, &mut comparison),
-        None => check_additional_errors(&complaints, &loaded, &mut comparison),
+        None => check_additional_errors(&complaints, &loaded, cx, &mut comparison),
     }
     Ok(comparison)
 }
@@ -88,7 +88,21 @@ fn check_complaints(complaints: &[Complaint], loaded: &Loaded, cx: RuleContext<'
 }
 
 /// An error that only we report is a documented difference, named after the diagnostic.
-fn check_additional_errors(complaints: &[Complaint], loaded: &Loaded, comparison: &mut Comparison) {
+fn check_additional_errors(
+    complaints: &[Complaint],
+    loaded: &Loaded,
+    cx: RuleContext<'_>,
+    comparison: &mut Comparison,
+) {
+    // The reference ends with its first error, and does not read what else is wrong.
+    let is_shared = |complaint: &Complaint| {
+        let codes = complaint.codes;
+        loaded.diagnostics.iter().any(|diagnostic| codes.contains(&diagnostic.code))
+            || rules::excuse(complaint, cx).is_some()
+    };
+    if complaints.iter().any(|complaint| complaint.effect == Effect::Suite && is_shared(complaint)) {
+        return;
+    }
     for diagnostic in &loaded.diagnostics {
         // A skipped directory is not a reason to reject the suite.
         let shared = complaints

@@ -177,7 +177,7 @@ pub fn all(record: &Record) -> Vec<Complaint> {
     if let Some(line) = expected["error"].as_str() {
         let mut complaint = match expected["error_kind"].as_str() {
             Some("yaml" | "js-RangeError") => suite(line.to_owned(), YAML),
-            Some("io") => suite(line.to_owned(), &[EntryNotFound, MissingPath, NoSuiteFile]),
+            Some("io") => suite(line.to_owned(), &[EntryNotFound, MissingPath, NoCases, NoSuiteFile]),
             Some("metadata-schema") => suite(text_of(expected), METADATA),
             _ => known(line),
         };

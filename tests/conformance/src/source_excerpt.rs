@@ -49,7 +49,9 @@ impl SourceExcerpt {
         let values = [Some(file), line].into_iter().flatten().filter_map(from_yaml);
         values.for_each(|value| add_texts(&value, &mut texts));
         let here = self.text.as_deref().unwrap_or_default();
-        texts.retain(|text| text.contains(here));
+        // A whole value may be quoted.
+        let read = from_yaml(here).and_then(|value| value.as_str().map(str::to_owned));
+        texts.retain(|text| text.contains(here) || read.as_ref().is_some_and(|read| text.contains(read)));
         texts
     }
 

@@ -26,8 +26,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("regex-dialect", VALUE, regex_dialect),
         ("letter-case-without-context", VALUE, |cx| {
             let texts = format!("{}{}", cx.grader["value"], cx.evidence()["output"]);
-            cx.kind().starts_with("icontains") && texts.contains(['Σ', 'σ', 'ς'])
+            cx.kind().starts_with("icontains") && texts.contains(['Σ', 'σ', 'ς', 'ſ', 'µ'])
         }),
+        ("equal-texts-are-contained", VALUE, equals_without_white_space),
         ("javascript-values", VALUE, |cx| is_decided(cx) && has_javascript_value(cx)),
         ("javascript-values", &[Prompt], has_javascript_value),
         ("tool-names-are-patterns", VALUE, names_tools_by_pattern),
@@ -44,6 +45,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("contradicting-judgement-is-an-error", ANY, asked_about_a_contradiction),
         ("last-object-of-a-reply", ANY, answers_after_other_objects),
+        ("last-object-of-a-reply", &[Error, Calls], |cx| cx.error().contains("the reply ends with its thinking")),
         ("duplicate-key-is-an-error", &[Error, Calls], |cx| {
             cx.error().contains("the reply is not JSON: an object has the key `")
         }),
@@ -87,6 +89,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("guards-hold-entirely", &[Verdict], holds_in_part),
         ("exact-integers", VALUE, integers_beyond_double),
         ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
+        ("unreadable-answer-is-not-negated", VALUE, |cx| {
+            reference_says(cx, "Failed to parse candidate answer as JSON") && cx.grader["negate"] == true
+        }),
         ("out-of-range-numbers", VALUE, number_out_of_range),
         ("passed-field-untouched", VALUE, has_passed_field),
         ("fences-in-strings", VALUE, fence_in_string),
@@ -191,6 +196,19 @@ fn has_javascript_value(cx: &Graded<'_>) -> bool {
     let mut names = cx.grader["minimums"].as_object().into_iter().flat_map(|tools| tools.keys());
     let is_inherited = reference_says(cx, "[native code]") || names.any(|name| name == "__proto__");
     cx.calls().any(is_odd) || is_inherited
+}
+
+/// One of the values is the answer but for white space around one of the two.
+fn equals_without_white_space(cx: &Graded<'_>) -> bool {
+    let value = &cx.grader["value"];
+    let mut values = value.as_str().into_iter().chain(list(cx.grader, "value").iter().filter_map(Value::as_str));
+    let (kind, answer) = (cx.kind(), cx.answer());
+    let fold = |text: &str| text.to_uppercase().to_lowercase();
+    let is_equal = |one: &str, other: &str| match kind.strip_prefix("icontains") {
+        Some(_) => fold(one) == fold(other),
+        None => kind.starts_with("contains") && one == other,
+    };
+    values.any(|value| is_equal(value.trim(), answer.trim()) && value != value.trim())
 }
 
 fn names_tools_by_pattern(cx: &Graded<'_>) -> bool {

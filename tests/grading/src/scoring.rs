@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use evalsuite::record::Status;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
+use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::json::{Object, Value, json};
 
@@ -21,6 +22,7 @@ use crate::stub_judge::StubJudge;
 pub const RULES: &[&str] = &[
     "effective-threshold",
     "verdict-counts-towards-passing",
+    "scores-are-decimal-numbers",
     "gate-at-threshold-0",
     "decided-at-load-time",
     "judge-failure-is-an-error",
@@ -195,10 +197,13 @@ fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str>
     if record.json["suite_threshold"].is_number() || record.json["cli_threshold"].is_number() {
         return Some("effective-threshold");
     }
+    if compared(test, threshold, score).any(|(score, mark)| at_least(score, mark) != (score >= mark)) {
+        return Some("scores-are-decimal-numbers");
+    }
     // The score decides alone in the reference.
     let is_passing =
         close(Some(score), test["expected"]["score"].as_f64()) && (score >= threshold) == (outcome == Status::Passed);
-    if !is_passing && outcome == Status::Passed {
+    if !is_passing && (outcome == Status::Passed || threshold > 0.0) {
         return Some("verdict-counts-towards-passing");
     }
     (threshold == 0.0).then_some("gate-at-threshold-0")
@@ -269,18 +274,27 @@ fn threshold(record: &Record, test: &Value) -> f64 {
     levels.into_iter().find_map(Value::as_f64).unwrap_or(0.8)
 }
 
+/// Lowest score of a grader that passes.
+fn mark(test: &Value, grader: &Value, threshold: f64) -> f64 {
+    let mut entries = test["assertions"].as_array().into_iter().flatten();
+    let entry = entries.find(|entry| entry["name"] == grader["name"]);
+    let own = entry.and_then(|entry| entry["aggregator"]["threshold"].as_f64());
+    grader["min_score"].as_f64().or(own).unwrap_or(threshold)
+}
+
+/// The scores of a case and of its graders, each with what it has to reach.
+fn compared(test: &Value, threshold: f64, score: f64) -> impl Iterator<Item = (f64, f64)> {
+    let graders = test["graders"].as_array().into_iter().flatten();
+    let graders = graders.filter_map(move |grader| Some((grader["score"].as_f64()?, mark(test, grader, threshold))));
+    graders.chain([(score, threshold)])
+}
+
 /// Outcome and score of a case from its grades, none of which is an error.
 fn decide(test: &Value, threshold: f64) -> Option<(Status, f64)> {
     let graders = test["graders"].as_array()?;
     let number = |grader: &Value, key: &str, absent: f64| grader[key].as_f64().unwrap_or(absent);
     let is_gate = |grader: &Value| grader["required"] == true || grader["required"].is_number();
-    let own_mark = |grader: &Value| {
-        let mut entries = test["assertions"].as_array().into_iter().flatten();
-        let entry = entries.find(|entry| entry["name"] == grader["name"]);
-        let own = entry.and_then(|entry| entry["aggregator"]["threshold"].as_f64());
-        grader["min_score"].as_f64().or(own).unwrap_or(threshold)
-    };
-    let passes = |grader: &Value| number(grader, "score", 0.0) >= own_mark(grader);
+    let passes = |grader: &Value| at_least(number(grader, "score", 0.0), mark(test, grader, threshold));
     let closed = |grader: &Value| !passes(grader);
     let weights: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0)).sum();
     if weights == 0.0 || graders.iter().any(|grader| is_gate(grader) && closed(grader)) {

@@ -2,6 +2,7 @@
 
 use evalsuite_schema::Value;
 use evalsuite_schema::diagnostics::Code;
+use evalsuite_schema::json::json;
 
 use super::{Claim, ensure, format_tables, lacks};
 
@@ -110,6 +111,10 @@ fn no_effect(claim: &Claim<'_>) -> Result<(), String> {
         let is_lines = eval.to_ascii_lowercase().ends_with(".jsonl");
         return ensure(is_lines && claim.place.path.is_file(), || "that file is read".to_owned());
     };
+    if claim.message.starts_with("an empty list of ") {
+        let list = claim.place.value_of_key();
+        return ensure(list.is_some_and(|list| list == json!([])), || "that list is not empty".to_owned());
+    }
     ensure(format_tables::NO_EFFECT.contains(&text.trim_matches(['"', '\''])), || format!("`{text}` has an effect"))
 }
 

@@ -87,9 +87,12 @@ const RULES: &[(&str, Rule)] = &[
     ("links-are-followed", |complaint, cx| {
         complaint.text.contains("Skipping directory") && cx.record.links().next().is_some()
     }),
-    ("ignored-directories", |complaint, _| {
+    ("ignored-directories", |complaint, cx| {
+        let is_ignored = |name: &str| name.starts_with(['.', '_']);
+        let is_directory = |id: &&str| cx.record.texts().any(|(file, _)| file.contains(&format!("/{id}/case.y")));
         let name = complaint.text.split('\'').nth(1).unwrap_or_default();
-        complaint.text.contains("Skipping directory") && name.starts_with(['.', '_'])
+        complaint.text.contains("Skipping directory") && is_ignored(name)
+            || complaint.case.as_deref().filter(is_directory).is_some_and(is_ignored)
     }),
     ("null-is-absent", |complaint, cx| {
         let about = |key: &String| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::json::{Value, from_str, json};
 
 use super::{RuleContext, interpolation, lists, source_documents, text, uses_merge_keys};
 use crate::difference::Difference;
@@ -135,6 +135,11 @@ const RULES: &[(&str, Rule)] = &[
             return false;
         };
         ours.as_f64() == expected.as_f64()
+    }),
+    ("decimals-as-written", |difference, _| {
+        let read = |value: &Option<Value>| text(value).and_then(|text| from_str::<Value>(text).ok());
+        let (Some(expected), Some(ours)) = (read(&difference.expected), read(&difference.ours)) else { return false };
+        crate::difference::between(&expected, &ours).is_empty()
     }),
     ("merge-keys-applied", |difference, cx| {
         // Merged keys are new, the merge key is gone, and texts made from both differ.
