@@ -162,9 +162,14 @@ fn is_broken(attempt: &Value) -> bool {
     attempt["provider_error"] == true || attempt["grader_skip"] == true
 }
 
+/// The strategy of the trials. The reference has none for a single trial.
+fn strategy(json: &Value) -> Option<&str> {
+    json["strategy"].as_str().or(json["trials"]["strategy"].as_str())
+}
+
 /// The rule that explains what differs.
 fn rule(json: &Value, broken: bool, ours: &CaseResult, theirs: &CaseResult) -> Option<&'static str> {
-    let by_mean = matches!(json["strategy"].as_str(), Some("mean" | "confidence_interval"));
+    let by_mean = matches!(strategy(json), Some("mean" | "confidence_interval"));
     let only_outcome = ours.equals(&CaseResult { outcome: ours.outcome, ..*theirs });
     match () {
         // An error does not count as 0, and does not affect the other trials.
@@ -172,7 +177,7 @@ fn rule(json: &Value, broken: bool, ours: &CaseResult, theirs: &CaseResult) -> O
             Some("trial-error-is-an-error")
         }
         () if by_mean && only_outcome => Some("mean-or-bound-decides"),
-        () if json["strategy"] == "confidence_interval"
+        () if strategy(json) == Some("confidence_interval")
             && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) =>
         {
             Some("bounds-have-a-width")
@@ -237,7 +242,7 @@ fn bound(scores: &[f64]) -> f64 {
 
 /// The result of a record's trials.
 fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
-    let strategy = json["strategy"].as_str();
+    let strategy = strategy(json);
     let planned = json["trials"]["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
     let threshold = json["test_threshold"].as_f64().unwrap_or(0.8);
     let limit = cost_limits(&json["trials"]).into_iter().find_map(Value::as_f64);
