@@ -52,7 +52,8 @@ pub struct BaselineHeader {
     pub commit: Option<String>,
     /// Day on which that run started, such as `2026-11-22` (UTC).
     pub date: String,
-    /// Ids of the last runs that were accepted, and of those whose results they took over, newest last: the trials of a run count once.
+    /// Ids of the last runs that were accepted, and of those whose results they took over, in the order in which they were first accepted:
+    /// the trials of a run count once.
     #[json(default, skip_if = "Vec::is_empty")]
     pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
@@ -68,11 +69,12 @@ impl BaselineHeader {
     /// Most runs that are remembered.
     const RUNS: usize = 50;
 
-    /// Remembers that a run was accepted.
+    /// Remembers that a run was accepted. One that was accepted before stays in its place.
     pub fn add_run(&mut self, id: &str) {
-        self.runs.retain(|known| known != id);
-        self.runs.push(id.to_owned());
-        self.runs.drain(..self.runs.len().saturating_sub(Self::RUNS));
+        if !self.runs.iter().any(|known| known == id) {
+            self.runs.push(id.to_owned());
+            self.runs.drain(..self.runs.len().saturating_sub(Self::RUNS));
+        }
     }
 }
 
@@ -107,6 +109,13 @@ pub struct BaselineCase {
     /// Whether trials end as soon as they decide the case.
     #[json(default, skip_if = "std::ops::Not::not")]
     pub stops_early: bool,
+    /// Id of the run that was accepted last with a result of the case; empty in files of older versions.
+    #[json(default, skip_if = "String::is_empty")]
+    pub run: String,
+    /// `passed` and `trials` as they were before that run was accepted, which replaces its own results if it is accepted again; `None` if the
+    /// case was new or another one, or was forced.
+    #[json(default, skip_if = "Option::is_none")]
+    pub before: Option<(u32, u32)>,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
@@ -163,12 +172,14 @@ impl KeyedLine for BaselineCase {
 
     /// A merge by hand easily leaves a line that no run can have. What is compared with it would be a claim about nothing.
     fn problem(&self) -> Option<String> {
-        let Self { passed, trials, outcomes, scores, .. } = self;
-        if *trials == 0 || passed > trials {
-            return Some(format!("{passed} of {trials} trials passed, which is not a result"));
-        }
-        if *trials > MOST_TRIALS {
-            return Some(format!("{trials} trials are more than {MOST_TRIALS}"));
+        let Self { passed, trials, before, outcomes, scores, .. } = self;
+        for (passed, trials) in [(*passed, *trials)].into_iter().chain(*before) {
+            if trials == 0 || passed > trials {
+                return Some(format!("{passed} of {trials} trials passed, which is not a result"));
+            }
+            if trials > MOST_TRIALS {
+                return Some(format!("{trials} trials are more than {MOST_TRIALS}"));
+            }
         }
         if let Some(score) = self.score.iter().chain(scores).find(|score| !(0.0..=1.0).contains(*score)) {
             return Some(format!("the score {score} is not a number from 0 to 1"));

@@ -42,7 +42,7 @@ pub struct AcceptedCase {
     pub run: Option<Counts>,
     /// Trials that passed and trials that ended, in the baseline as it is now.
     pub after: Option<Counts>,
-    /// Why no result of the run was accepted.
+    /// Why a result of the run was not accepted, or what it lacks.
     pub why_kept: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub enum Decision {
     Lowered,
     /// Its input or graders are other ones: its result is replaced.
     Redefined,
-    /// It has the trials of the run, too.
+    /// It has the trials of the run, too, or those that the run has now.
     Updated,
     /// The suite does not have it any more.
     Removed,
@@ -66,7 +66,7 @@ pub enum Decision {
     Kept,
     /// It has no result, and the baseline has none of it either.
     LeftOut,
-    /// The run adds no result: it was accepted before, or it is a replay.
+    /// The run adds no result: it was accepted before with this one, or it is a replay.
     Unchanged,
 }
 
@@ -100,6 +100,8 @@ impl Accepted {
 /// one lucky run does not raise it, and a noisy one does not take away what the agent could do. If the run differs from them by more than
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
 /// a result stay as they are, and cases that the suite does not have any more are removed.
+///
+/// The trials of a run count once. Where it was the last one, and has more results now, they replace those that it had.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
     let suite = &*suite.measured();
     let old: BTreeMap<(&str, &str), &BaselineCase> =
@@ -110,7 +112,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
     let known = before.map_or(&[][..], |before| &before.header.runs);
-    let unchanged = UnchangedSuite::new(before.map_or(&[], |before| &before.cases));
+    let unchanged = UnchangedSuite::new(&without_run(before, &ran));
     let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
     for key @ (id, target) in keys {
@@ -164,10 +166,11 @@ fn decide(
     if !old.is_same_definition(record) {
         return (Decision::Redefined, None, Some(new));
     }
-    let (before, now) = (trials(old), trials(&new));
-    let is_better = u64::from(now.0) * u64::from(before.1) > u64::from(before.0) * u64::from(now.1);
+    let (held, now) = (trials(old), trials(&new));
+    let is_better_than =
+        |before: Counts| u64::from(now.0) * u64::from(before.1) > u64::from(before.0) * u64::from(now.1);
     if is_forced {
-        let decision = match (before == now, is_better) {
+        let decision = match (held == now, is_better_than(held)) {
             (true, _) => Decision::Updated,
             (false, true) => Decision::Raised,
             (false, false) => Decision::Lowered,
@@ -178,9 +181,21 @@ fn decide(
         .trials
         .iter()
         .any(|trial| trial.record.mode != Mode::Live || trial.record.model_calls == Some(ModelCalls::Replayed));
-    if known.iter().any(|run| run == record.run_of_result()) || is_replayed && old.outcomes == new.outcomes {
+    if is_replayed && old.outcomes == new.outcomes {
         return (Decision::Unchanged, None, Some(old.clone()));
     }
+    let before = match Held::of(old, &new, known) {
+        Held::NotYet => Some(held),
+        Held::Same => return (Decision::Unchanged, None, Some(old.clone())),
+        Held::Earlier => {
+            let why = format!("run `{}` was accepted after this one", old.run);
+            return (Decision::Unchanged, Some(why), Some(old.clone()));
+        }
+        Held::Last => old.before,
+    };
+    let Some(before) = before else { return (Decision::Updated, None, Some(new)) };
+    new.before = Some(before);
+    let is_better = is_better_than(before);
     if is_better && has_risen(before, now) {
         return (Decision::Raised, None, Some(new));
     }
@@ -192,6 +207,54 @@ fn decide(
         (new.passed, new.trials) = (before.0.saturating_add(now.0), before.1.saturating_add(now.1));
     }
     (if before.0 == 0 && now.0 > 0 { Decision::Raised } else { Decision::Updated }, None, Some(new))
+}
+
+/// What a line has of the run whose result of the case is accepted.
+enum Held {
+    /// Nothing.
+    NotYet,
+    /// This result.
+    Same,
+    /// Another result, and none of a run that was accepted later.
+    Last,
+    /// It may have one. Later runs have been accepted since, and what each has added is not recorded.
+    Earlier,
+}
+
+impl Held {
+    /// `new`: of the run alone; `known`: the runs that were accepted before, in this order.
+    fn of(old: &BaselineCase, new: &BaselineCase, known: &[String]) -> Self {
+        if !old.run.is_empty() && old.run == new.run {
+            let added = old.before.map_or(trials(old), |(passed, all)| {
+                (old.passed.saturating_sub(passed), old.trials.saturating_sub(all))
+            });
+            // A result that was raised or lowered is that of the run alone.
+            let has_counts = [added, trials(old)].contains(&trials(new));
+            let is_same =
+                has_counts && (&old.outcomes, &old.scores, old.score) == (&new.outcomes, &new.scores, new.score);
+            return if is_same { Self::Same } else { Self::Last };
+        }
+        let place = |id: &str| known.iter().position(|run| run == id);
+        match (place(&new.run), place(&old.run)) {
+            (None, _) => Self::NotYet,
+            (Some(run), Some(last)) if run > last => Self::NotYet,
+            _ => Self::Earlier,
+        }
+    }
+}
+
+/// The lines of a baseline as they were before a run was accepted, where it was the last one. `ran`: its cases.
+fn without_run(before: Option<&Baseline>, ran: &BTreeMap<(&str, &str), &CaseData>) -> Vec<BaselineCase> {
+    let is_of_run =
+        |line: &BaselineCase| ran.get(&line.key()).is_some_and(|case| case.record.run_of_result() == line.run);
+    let lines = before.iter().flat_map(|before| &before.cases);
+    let line = |line: &BaselineCase| {
+        let (passed, trials) = if is_of_run(line) { line.before? } else { trials(line) };
+        let mut line = line.clone();
+        (line.passed, line.trials) = (passed, trials);
+        Some(line)
+    };
+    lines.filter_map(line).collect()
 }
 
 /// Whether the suite has the case, selected or not. Without a record of the suite: `true`.
@@ -238,6 +301,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
+    record.run_of_result().clone_into(&mut line.run);
     (line.passed, line.trials) = counts(record);
     line.score = (!scores.is_empty()).then(|| rounded(evalsuite_statistics::mean(&scores)));
     line.spread = evalsuite_statistics::standard_deviation(&scores).map(rounded);

@@ -219,6 +219,47 @@ fn a_result_counts_once_whichever_runs_take_it_over() {
     assert_eq!(trials(&other.baseline), [("a", 2, 2), ("b", 0, 2)]);
 }
 
+/// Each accepted run replaces its own results: what is accepted again is what it would be if it had been accepted once.
+#[test]
+fn a_run_that_is_accepted_again_counts_as_if_it_had_been_accepted_once() {
+    let base = accepted(&run_named("base", &[("a", 3, 3), ("b", 3, 3), ("c", 0, 3), ("d", 2, 3)]), None, &[]).baseline;
+    // A trial fails, then more do: chance explains the first one alone.
+    let small = run_named("grows", &[("a", 0, 1), ("b", 0, 0), ("c", 1, 1), ("d", 1, 1)]);
+    let whole = run_named("grows", &[("a", 0, 6), ("b", 1, 2), ("c", 4, 4), ("d", 1, 2)]);
+    let first = accepted(&small, Some(&base), &[]).baseline;
+    assert_eq!(trials(&first), [("a", 3, 4), ("b", 3, 3), ("c", 1, 4), ("d", 3, 4)]);
+    let grown = accepted(&whole, Some(&first), &[]);
+    let once = accepted(&whole, Some(&base), &[]);
+    assert_eq!(grown.baseline, once.baseline, "{grown}{once}");
+    assert_eq!(trials(&grown.baseline), [("a", 0, 6), ("b", 4, 5), ("c", 4, 4), ("d", 3, 5)]);
+    assert!(grown.to_string().contains("  lowered    a @ default  3/4, now 0/6\n"), "{grown}");
+    // A trial of the run ran again in it.
+    let other = run_named("grows", &[("a", 2, 2), ("b", 1, 2), ("c", 4, 4), ("d", 1, 2)]);
+    let replaced = accepted(&other, Some(&grown.baseline), &[]);
+    assert_eq!(replaced.baseline.cases, accepted(&other, Some(&base), &[]).baseline.cases, "{replaced}");
+    let unchanged = [("b", Decision::Unchanged), ("c", Decision::Unchanged), ("d", Decision::Unchanged)];
+    assert_eq!(decisions(&replaced)[1..], unchanged, "{replaced}");
+    // What was forced stays so.
+    let forced = accepted(&whole, Some(&replaced.baseline), &["b"]).baseline;
+    assert_eq!(trials(&forced)[1], ("b", 1, 2));
+    assert_eq!(trials(&accepted(&whole, Some(&forced), &[]).baseline)[1], ("b", 1, 2));
+    // A new case, whose trials are all of this run.
+    let new = accepted(&run_named("new", &[("e", 1, 1)]), None, &[]).baseline;
+    assert_eq!(trials(&accepted(&run_named("new", &[("e", 1, 3)]), Some(&new), &[]).baseline), [("e", 1, 3)]);
+}
+
+#[test]
+fn a_result_that_a_run_got_after_it_was_accepted_is_added_unless_a_later_run_has_one() {
+    let base = accepted(&run_named("base", &[("a", 3, 3), ("b", 3, 3)]), None, &[]).baseline;
+    let first = accepted(&run_named("grows", &[("a", 1, 1), ("b", 0, 0)]), Some(&base), &[]).baseline;
+    let whole = run_named("grows", &[("a", 1, 1), ("b", 1, 1)]);
+    assert_eq!(trials(&accepted(&whole, Some(&first), &[]).baseline), [("a", 4, 4), ("b", 4, 4)]);
+    let later = accepted(&run_named("later", &[("a", 0, 0), ("b", 1, 1)]), Some(&first), &[]).baseline;
+    let again = accepted(&whole, Some(&later), &[]);
+    assert_eq!(trials(&again.baseline), [("a", 4, 4), ("b", 4, 4)], "{again}");
+    assert_eq!(again.cases[1].why_kept.as_deref(), Some("run `later` was accepted after this one"));
+}
+
 #[test]
 fn a_run_is_the_same_in_a_directory_of_another_name() {
     let mut run = run_named("first", &[("a", 1, 1)]);
@@ -253,7 +294,7 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     );
     assert_eq!(
         lines[1],
-        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"input":"input of a","graders":"graders"}"#
+        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","input":"input of a","graders":"graders"}"#
     );
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing else is left behind");
     std::fs::write(&file, text.replace("\"b\"", "\"a\"")).unwrap();
