@@ -135,6 +135,9 @@ fn case(suite: &str, case: &BaselineCase, rules: &SuiteRules<'_>) -> CaseData {
     record.target.clone_from(&case.target);
     record.input_digest.clone_from(&case.input);
     record.grader_digest.clone_from(&case.graders);
+    // Without one, which scores passed is not known.
+    let of_run = rules.cases.get(&case.key()).map(|record| record.threshold);
+    record.threshold = case.threshold.or(of_run).unwrap_or_default();
     record.trials = trials(case);
     record.outcome = rules.outcome(case, &record.trials);
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
@@ -169,10 +172,6 @@ struct AcceptedResults(BTreeMap<String, UnchangedSuite>);
 impl Standard for AcceptedResults {
     fn name<'a>(&'a self, _base: &'a RunData) -> &'a str {
         DecisionRecord::BASELINE
-    }
-
-    fn has_thresholds(&self) -> bool {
-        false
     }
 
     /// Baselines count a run once whose trials do not decide the case one by one.

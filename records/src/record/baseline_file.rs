@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use evalsuite_schema::decimal::is_same;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::sort_by;
@@ -120,6 +121,9 @@ pub struct BaselineCase {
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
     pub graders: String,
+    /// The score with which a trial passes, 0 to 1; `None` in files of older versions.
+    #[json(default, skip_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// The judges that were asked, as `name (model)`, sorted.
     #[json(default, skip_if = "Vec::is_empty")]
     pub judges: Vec<String>,
@@ -154,9 +158,10 @@ impl BaselineCase {
         PassState::of(self.passed, self.trials)
     }
 
-    /// Whether the case still has the input and the graders of the baseline.
-    pub fn is_same_definition(&self, case: &CaseIdentity) -> bool {
-        self.input == case.input_digest && self.graders == case.grader_digest
+    /// Whether the case still has the input and the graders of the baseline, and the same scores pass.
+    pub fn is_same_definition(&self, case: &CaseIdentity, threshold: f64) -> bool {
+        let has_same_threshold = self.threshold.is_none_or(|accepted| is_same(accepted, threshold));
+        self.input == case.input_digest && self.graders == case.grader_digest && has_same_threshold
     }
 
     /// Its key in the suite: case and target.

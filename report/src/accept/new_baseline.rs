@@ -56,7 +56,7 @@ pub enum Decision {
     Raised,
     /// It passes less often than chance explains, or it was forced.
     Lowered,
-    /// Its input or graders are other ones: its result is replaced.
+    /// Its input, graders or threshold are other ones: its result is replaced.
     Redefined,
     /// It has the trials of the run, too, or those that the run has now.
     Updated,
@@ -163,7 +163,7 @@ fn decide(
     let record = &case.record;
     let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
     let Some(old) = old else { return (Decision::Added, None, Some(new)) };
-    if !old.is_same_definition(record) {
+    if !old.is_same_definition(record, record.threshold) {
         return (Decision::Redefined, None, Some(new));
     }
     let (held, now) = (trials(old), trials(&new));
@@ -313,6 +313,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     }
     line.input.clone_from(&record.input_digest);
     line.graders.clone_from(&record.grader_digest);
+    line.threshold = Some(record.threshold);
     let mut judges = BTreeSet::new();
     case.trials.iter().flat_map(|trial| trial.record.all_graders()).for_each(|grader| add_judges(grader, &mut judges));
     line.judges = judges.into_iter().collect();

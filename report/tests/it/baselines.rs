@@ -188,6 +188,12 @@ fn cases_come_go_and_change() {
     let baseline = accepted(&run(&[("changed", 3, 3), ("filtered", 3, 3), ("removed", 3, 3)]), None, &[]).baseline;
     let mut now = run(&[("changed", 0, 1), ("new", 0, 1)]);
     now.suites[0].cases[0].record.grader_digest = "other".into();
+    let mut raised = run(&[("changed", 0, 1)]);
+    raised.suites[0].cases[0].record.threshold = 0.9;
+    let redefined = accepted(&raised, Some(&baseline), &[]);
+    assert_eq!(decisions(&redefined)[0], ("changed", Decision::Redefined), "other scores pass: {redefined}");
+    let compared = Comparison::with_baselines(std::slice::from_ref(&baseline), &raised, &CompareOptions::new());
+    assert_eq!(compared.suites[0].changes[0].kind, ChangeKind::Redefined, "{compared}");
     now.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "filtered", "filtered"));
     let after = accepted(&now, Some(&baseline), &[]);
     let expected = [
@@ -294,7 +300,7 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     );
     assert_eq!(
         lines[1],
-        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","input":"input of a","graders":"graders"}"#
+        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","input":"input of a","graders":"graders","threshold":0.8}"#
     );
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing else is left behind");
     std::fs::write(&file, text.replace("\"b\"", "\"a\"")).unwrap();
