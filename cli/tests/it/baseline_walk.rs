@@ -100,6 +100,10 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
     let torn = test(&package, &["easy"], "easy").fails("an invalid baseline is an error");
     torn.says("evaluation error (setup/invalid_setting): easy (words)")
         .says("is invalid: line 2: 1 of 0 trials passed");
+    // Lines in a format that is not known do not make a failure an expected one.
+    std::fs::write(&file, text.replace("evalsuite.baseline/1", "evalsuite.baseline/2")).unwrap();
+    let newer = test(&package, &["new"], "").fails("a baseline of another version is an error");
+    newer.says("is invalid: line 1: the schema is `evalsuite.baseline/2`");
 }
 
 /// An agent whose calls in a test program pass or fail as the letters of `KNOWS` say, and fail after them.

@@ -136,7 +136,7 @@ fn what_cannot_be_accepted_is_an_error() {
     fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();
     let output = package.run_in_output(&["accept"]);
     assert_eq!(output.code, 2);
-    assert!(output.err.contains(".jsonl: line 12: expected value"), "{}", output.err);
+    assert!(output.err.contains(".jsonl: line 12: a merge left a conflict here: keep"), "{}", output.err);
     fs::write(&file, text).unwrap();
     package.write("Cargo.toml", "[package]\nname = \"other\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n");
     let output = package.run_in_output(&["accept"]);

@@ -209,12 +209,13 @@ impl Baseline {
         Ok(Self { header, cases })
     }
 
-    /// Reads the line of one case in the text of a file, without the other lines; `None` if there is none.
+    /// Reads the header and the line of one case in the text of a file, without the other lines; `None` if there is no such line.
     ///
     /// # Errors
     ///
-    /// If the line is not a valid one, or there are two.
+    /// If one of them is not a valid one, or there are two lines.
     pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
+        parse_header(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
         // Ids are written as JSON texts: a line without this one is about another case.
         let id = evalsuite_schema::Value::from(case).to_string();
         let mut found: Option<(usize, BaselineCase)> = None;
@@ -370,13 +371,8 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
     schema: &str,
     schema_of: fn(&Header) -> &str,
 ) -> Result<(Header, Vec<Line>), BaselineError> {
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
-    let header: Header = read(1, first)?;
-    let found = schema_of(&header);
-    if found != schema {
-        return Err(BaselineError::new(1, format!("the schema is `{found}`, not `{schema}`")));
-    }
+    let header = parse_header(text, schema, schema_of)?;
+    let lines = text.lines().enumerate().skip(1).map(|(index, line)| (index + 1, line));
     let mut cases: Vec<(usize, Line)> = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         cases.push((number, parse_line(number, line)?));
@@ -392,6 +388,22 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
     Ok((header, cases.into_iter().map(|(_, line)| line).collect()))
 }
 
+/// Reads the first line.
+fn parse_header<Header: FromJson>(
+    text: &str,
+    schema: &str,
+    schema_of: fn(&Header) -> &str,
+) -> Result<Header, BaselineError> {
+    let first = text.lines().next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
+    let header: Header = read(1, first)?;
+    let found = schema_of(&header);
+    if found != schema {
+        let message = format!("the schema is `{found}`, and this version of evalsuite reads `{schema}`");
+        return Err(BaselineError::new(1, message));
+    }
+    Ok(header)
+}
+
 /// The error about two lines with the same key, by their numbers.
 fn listed_twice((case, target): (&str, &str), first: usize, second: usize) -> BaselineError {
     BaselineError::new(second, format!("case `{case}` with target `{target}` is in line {first}, too"))
@@ -403,7 +415,15 @@ fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, Baseli
     line.problem().map_or(Ok(line), |problem| Err(BaselineError::new(number, problem)))
 }
 
+/// With what the lines begin that git writes around the two sides of a conflict.
+const CONFLICT_MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+
 fn read<T: FromJson>(number: usize, line: &str) -> Result<T, BaselineError> {
+    if CONFLICT_MARKERS.iter().any(|marker| line.starts_with(marker)) {
+        let message = "a merge left a conflict here: keep one side of the file, such as with `git checkout --ours`, and accept the last run of the other \
+                       side again";
+        return Err(BaselineError::new(number, message));
+    }
     let read = evalsuite_schema::json::from_str(line).and_then(T::from_json);
     read.map_err(|error| BaselineError::new(number, error.to_string()))
 }
@@ -450,6 +470,12 @@ mod baseline_tests {
         assert_eq!(Baseline::find(&written, "a", "y"), Ok(Some(case("a", "y"))));
         assert_eq!(Baseline::find(&written, "a \"quoted\"", "x"), Ok(Some(case("a \"quoted\"", "x"))));
         assert_eq!(Baseline::find(&written, "b", "x"), Ok(None));
+        // The fields of another format may have other meanings.
+        for (part, other) in [("baseline/1", "baseline/2"), ("{\"schema", "<<<<<<< HEAD\n{\"schema")] {
+            let other = written.replacen(part, other, 1);
+            let error = Baseline::find(&other, "a", "y").unwrap_err();
+            assert_eq!((&error, error.line()), (&Baseline::parse(&other).unwrap_err(), 1));
+        }
     }
 
     #[test]
@@ -458,9 +484,12 @@ mod baseline_tests {
         assert_eq!(error(""), "line 1: the file is empty");
         assert_eq!(
             error(&text(&[]).replace("baseline/1", "baseline/9")),
-            "line 1: the schema is `evalsuite.baseline/9`, not `evalsuite.baseline/1`"
+            "line 1: the schema is `evalsuite.baseline/9`, and this version of evalsuite reads `evalsuite.baseline/1`"
         );
-        assert!(error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n")).starts_with("line 3: expected value"));
+        assert!(
+            error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n"))
+                .starts_with("line 3: a merge left a conflict here: keep")
+        );
         let twice = text(&[case("a", "x"), case("a", "x")]);
         assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
         let more = BaselineCase { passed: 2, ..case("a", "x") };
@@ -523,10 +552,10 @@ mod accepted_answers_tests {
         answers.answers = vec![answer("a", "1"), answer("a", "2")];
         assert_eq!(error(&answers.to_text()), "line 3: case `a` with target `x` is in line 2, too");
         let text = AcceptedAnswers::new("shop").to_text();
-        assert!(error(&format!("{text}<<<<<<< ours\n")).starts_with("line 2: expected value"));
+        assert!(error(&format!("{text}<<<<<<< ours\n")).starts_with("line 2: a merge left a conflict here: keep"));
         assert_eq!(
             error(&text.replace("answers/1", "answers/9")),
-            "line 1: the schema is `evalsuite.accepted-answers/9`, not `evalsuite.accepted-answers/1`"
+            "line 1: the schema is `evalsuite.accepted-answers/9`, and this version of evalsuite reads `evalsuite.accepted-answers/1`"
         );
     }
 }
