@@ -9,7 +9,7 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::decimal::is_same;
 
-use crate::baseline_as_run::rounded;
+use crate::baseline_as_run::{ran_as_other_target, rounded};
 use crate::run_data::{CaseData, RunData, SuiteData, answer_of};
 
 /// The baseline of a suite after a run was accepted.
@@ -121,6 +121,9 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         let run = new.as_ref().map(trials);
         let (decision, why_kept, line) = match case {
             Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
+            None if is_in_suite(suite, id, target) && ran_as_other_target(suite, key) => {
+                kept(old, "ran as another target".to_owned())
+            }
             None if is_in_suite(suite, id, target) => kept(old, "not in this run".to_owned()),
             None => (Decision::Removed, None, None),
         };

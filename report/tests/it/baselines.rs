@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use evalsuite_records::record::{
     AcceptedAnswers, Baseline, CaseRecord, Rule, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
-use evalsuite_report::baseline_as_run::{answer_pairs_with_accepted, read_accepted_answers, read_baseline};
+use evalsuite_report::baseline_as_run::{
+    answer_pairs_with_accepted, read_accepted_answers, read_baseline, remove_other_targets,
+};
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
     accept_answers, write_accepted_answers, write_baseline,
@@ -272,6 +274,36 @@ fn a_run_is_the_same_in_a_directory_of_another_name() {
     run.run_id = "artifact".to_owned();
     let before = accepted(&run, None, &[]).baseline;
     assert_eq!(decisions(&accepted(&run, Some(&before), &[])), [("a", Decision::Unchanged)]);
+}
+
+/// A suite had a matrix of targets, and has none now: no run has results of these targets any more.
+#[test]
+fn results_of_other_targets_are_not_missing() {
+    let as_target = |id: &str, target: &str, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        run.suites[0].cases.iter_mut().for_each(|case| case.record.target = target.to_owned());
+        run
+    };
+    let small = accepted(&as_target("first", "small", &NAMES.map(|id| (id, 1, 1))), None, &[]).baseline;
+    let run = as_target("second", "large", &NAMES.map(|id| (id, 1, 1)));
+    let both = accepted(&run, Some(&small), &[]);
+    assert!(both.to_string().contains("  kept       a @ small  1/1  (ran as another target)\n"), "{both}");
+    let mut compared = both.baseline.clone();
+    assert_eq!(remove_other_targets(&mut compared, suite(&run)), BTreeSet::from(["small".to_owned()]));
+    let compared = Comparison::with_baselines(&[compared], &run, &CompareOptions::new());
+    assert_eq!(compared.verdict(), ComparisonVerdict::Same, "{compared}");
+    // A case that did not run may have been of any target, and one of a matrix is missing.
+    let mut fewer = run.clone();
+    fewer.suites[0].cases.remove(0);
+    let left = |run: &RunData| {
+        let mut baseline = both.baseline.clone();
+        remove_other_targets(&mut baseline, suite(run));
+        baseline.cases.iter().filter(|line| line.target == "small").count()
+    };
+    assert_eq!((left(&run), left(&fewer)), (0, 1));
+    let tests = &mut fewer.suites[0].record.as_mut().unwrap().tests;
+    tests.iter_mut().for_each(|test| test.target = Some("small".to_owned()));
+    assert_eq!(left(&fewer), NAMES.len());
 }
 
 #[test]
