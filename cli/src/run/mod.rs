@@ -205,8 +205,12 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         result.decision = Some(until_decided.decision()?);
         failed
     } else {
+        chosen.record(&run)?;
         Some(run_tests(&chosen, &|_| ())?)
     };
+    if StoredRun::open(&run).is_none() {
+        SuiteTests::remove_record(&run)?;
+    }
     if let Some(calls) = &model_calls {
         calls.show();
     }
