@@ -67,8 +67,9 @@ impl SuiteTests {
         }
         let mut all: ChosenTests = known.unwrap_or_else(ChosenTests::new);
         self.cases.iter().for_each(|case| all.add(&case.package, &case.module, [case.test.clone()]));
-        fs::create_dir_all(run)?;
-        Ok(replace_file(&run.join(CHOSEN), &serde_json::to_vec(&all)?)?)
+        fs::create_dir_all(run).at(run)?;
+        let file = run.join(CHOSEN);
+        replace_file(&file, &serde_json::to_vec(&all)?).at(&file)
     }
 
     /// Removes what was recorded for a run in which no test started.

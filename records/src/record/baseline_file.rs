@@ -17,7 +17,7 @@ use super::CaseIdentity;
 /// ```
 /// use evalsuite_records::record::Baseline;
 ///
-/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22","version":"0.1.0"}
+/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22T14:25:50.464Z","version":"0.1.0"}
 /// {"case":"refund","target":"default","passed":3,"trials":3,"score":0.91,"spread":0.05,"input":"5d","graders":"a0"}
 /// "#;
 /// let baseline = Baseline::parse(text)?;
@@ -51,7 +51,7 @@ pub struct BaselineHeader {
     pub module: String,
     /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
     pub commit: Option<String>,
-    /// Day on which that run started, such as `2026-11-22` (UTC).
+    /// When the newest accepted run started, such as `2026-11-22T14:25:50.464Z` (UTC); only the day in files of older versions.
     pub date: String,
     /// Ids of the last runs that were accepted, and of those whose results they took over, in the order in which they were first accepted:
     /// the trials of a run count once.

@@ -99,7 +99,7 @@ impl Accepted {
 /// What scores are compared with is what the run measured. What tests hold a case to is all trials of accepted runs since it last changed:
 /// one lucky run does not raise it, and a noisy one does not take away what the agent could do. If the run differs from them by more than
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
-/// a result stay as they are, and cases that the suite does not have any more are removed.
+/// a result stay as they are, and cases that the suite does not have any more are removed, unless the run is older than another accepted one.
 ///
 /// The trials of a run count once. Where it was the last one, and has more results now, they replace those that it had.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
@@ -112,6 +112,8 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
     let known = before.map_or(&[][..], |before| &before.header.runs);
+    let newest = before.map(|before| before.header.date.as_str()).unwrap_or_default();
+    let is_older = run.record.as_ref().is_some_and(|record| record.started_at.as_str() < newest);
     let unchanged = UnchangedSuite::new(&without_run(before, &ran));
     let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
@@ -120,11 +122,15 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         let new = case.and_then(|case| line(case));
         let run = new.as_ref().map(trials);
         let (decision, why_kept, line) = match case {
+            Some(case) if is_older && !forced.contains(id) && old.is_some_and(|old| is_other_case(old, case)) => {
+                kept(old, format!("another input, graders or threshold in {OLDER}"))
+            }
             Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
             None if is_in_suite(suite, id, target) && ran_as_other_target(suite, key) => {
                 kept(old, "ran as another target".to_owned())
             }
             None if is_in_suite(suite, id, target) => kept(old, "not in this run".to_owned()),
+            None if is_older => kept(old, format!("not in the suite of {OLDER}")),
             None => (Decision::Removed, None, None),
         };
         let (id, target) = (id.to_owned(), target.to_owned());
@@ -136,7 +142,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
     let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases, repeated_cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
-        _ => header(run, suite, known),
+        _ => header(run, suite, known, newest),
     };
     accepted.baseline.cases = lines;
     accepted
@@ -154,6 +160,14 @@ fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
     (if old.is_some() { Decision::Kept } else { Decision::LeftOut }, Some(why), old.cloned())
 }
 
+/// Of a run that started before another accepted one: its suite and its cases may be those of that time.
+const OLDER: &str = "this run, which is older than the baseline";
+
+/// Whether a line is about the case as it was before its input, graders or threshold changed, or after.
+fn is_other_case(old: &BaselineCase, case: &CaseData) -> bool {
+    !old.is_same_definition(&case.record, case.record.threshold)
+}
+
 /// `known`: the runs that were accepted before.
 fn decide(
     old: Option<&BaselineCase>,
@@ -166,7 +180,7 @@ fn decide(
     let record = &case.record;
     let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
     let Some(old) = old else { return (Decision::Added, None, Some(new)) };
-    if !old.is_same_definition(record, record.threshold) {
+    if is_other_case(old, case) {
         return (Decision::Redefined, None, Some(new));
     }
     let (held, now) = (trials(old), trials(&new));
@@ -268,7 +282,8 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
     suite.record.as_ref().is_none_or(|record| record.tests.iter().any(is_it))
 }
 
-fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader {
+/// `newest`: when the newest of the runs started that were accepted before.
+fn header(run: &RunData, suite: &SuiteData, known: &[String], newest: &str) -> BaselineHeader {
     let mut header = BaselineHeader::default();
     header.runs = known.to_vec();
     let results = suite.cases.iter().map(|case| &case.record).filter(|record| record.completed > 0);
@@ -287,7 +302,7 @@ fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader 
     }
     if let Some(record) = &run.record {
         header.commit = record.git.as_ref().map(|git| format!("{}{}", git.commit, if git.dirty { "+" } else { "" }));
-        header.date = record.started_at.chars().take("2026-11-22".len()).collect();
+        newest.max(record.started_at.as_str()).clone_into(&mut header.date);
     }
     header.version = env!("CARGO_PKG_VERSION").to_owned();
     header

@@ -276,6 +276,36 @@ fn a_run_is_the_same_in_a_directory_of_another_name() {
     assert_eq!(decisions(&accepted(&run, Some(&before), &[])), [("a", Decision::Unchanged)]);
 }
 
+/// Of two branches, each accepted its runs. The last run of the other one does not know the cases of this one.
+#[test]
+fn an_older_run_neither_removes_nor_redefines_cases() {
+    let of_day = |id: &str, day: u32, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        run.record.as_mut().unwrap().started_at = format!("2026-11-{day:02}T00:00:00.000Z");
+        run
+    };
+    let newer = accepted(&of_day("newer", 9, &[("a", 1, 1), ("b", 1, 1), ("new", 1, 1)]), None, &[]).baseline;
+    let mut older = of_day("older", 8, &[("a", 1, 1), ("b", 1, 1)]);
+    older.suites[0].cases[1].record.input_digest = "the input of then".to_owned();
+    let after = accepted(&older, Some(&newer), &[]);
+    assert_eq!(trials(&after.baseline), [("a", 2, 2), ("b", 1, 1), ("new", 1, 1)], "{after}");
+    let text = after.to_string();
+    for line in [
+        "  kept       b @ default  1/1  (another input, graders or threshold in this run, which is older than the baseline)\n",
+        "  kept       new @ default  1/1  (not in the suite of this run, which is older than the baseline)\n",
+    ] {
+        assert!(text.replace("1/1, now 1/1", "1/1").contains(line), "{line} is missing in {text}");
+    }
+    assert_eq!(after.baseline.header.date, "2026-11-09T00:00:00.000Z", "of the newest run");
+    assert_eq!(decisions(&accepted(&older, Some(&newer), &["b"]))[1], ("b", Decision::Redefined));
+    let newest = of_day("newest", 10, &[("a", 1, 1), ("b", 1, 1)]);
+    assert_eq!(decisions(&accepted(&newest, Some(&after.baseline), &[]))[2], ("new", Decision::Removed));
+    // Files of older versions have the day only.
+    let mut of_day_only = newer.clone();
+    of_day_only.header.date = "2026-11-09".to_owned();
+    assert_eq!(decisions(&accepted(&older, Some(&of_day_only), &[]))[2], ("new", Decision::Kept));
+}
+
 /// A suite had a matrix of targets, and has none now: no run has results of these targets any more.
 #[test]
 fn results_of_other_targets_are_not_missing() {
@@ -328,7 +358,7 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22","runs":["run"],"version":"0.1.0"}"#
+        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22T14:25:50.464Z","runs":["run"],"version":"0.1.0"}"#
     );
     assert_eq!(
         lines[1],
