@@ -48,7 +48,8 @@ impl RunRecord {
         git.commit == others.commit && is_same
     }
 
-    fn agent_digest(&self) -> Option<&str> {
+    /// Digest of the agent, which `cargo evalsuite run` sets, if the run has it.
+    pub fn agent_digest(&self) -> Option<&str> {
         self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
     }
 
