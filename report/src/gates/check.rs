@@ -179,8 +179,9 @@ impl<'a> Checked<'a> {
         let is_of = |problem: &Problem, case: &CaseData| Path::new(&problem.file).starts_with(&case.directory);
         let files: Vec<&Problem> = self.run.problems.iter().filter(|problem| problem.is_of_file()).collect();
         let all = || self.run.suites.iter().flat_map(|suite| &suite.cases);
-        // How many cases are lost with another file is not known.
-        let is_bounded = self.run.suites.iter().all(|suite| suite.record.is_some())
+        // How many cases are lost with another file is not known, nor how many selected ones have not started yet.
+        let is_bounded = !(self.run.in_use && self.options.only_selected)
+            && self.run.suites.iter().all(|suite| suite.record.is_some())
             && files.iter().all(|problem| all().any(|case| is_of(problem, case)));
         let (damaged, known): (Vec<&CaseData>, Vec<&CaseData>) =
             run.iter().partition(|case| files.iter().any(|problem| is_of(problem, case)));

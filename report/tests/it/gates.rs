@@ -170,6 +170,11 @@ fn torn_records_and_running_tests_are_never_green() {
         shown(&run, "pass_rate >= 0.5"),
         ["undecided  …  0.800  40 cases  (tests of the run are still running)"]
     );
+    let mut selected = GateOptions::new();
+    selected.only_selected = true;
+    let verdict_of = |gate: &str| check_gates(&run, &[gate.parse().unwrap()], selected).verdict();
+    assert_eq!(verdict_of("pass_rate >= 0.9"), GateVerdict::Undecided, "others may pass");
+    assert_eq!(verdict_of("cost <= 0.1"), GateVerdict::Missed, "it can only grow");
     let output = tempfile::tempdir().unwrap();
     let directory = SyntheticRun::new("torn", 9, 1).write(output.path());
     std::fs::write(directory.join("run.json"), "{").unwrap();
