@@ -6,7 +6,7 @@ use clap::Args;
 use evalsuite_records::baseline::{accepted_answers_file, baseline_file, own_baseline_files};
 use evalsuite_records::record::{AcceptedAnswers, AnswerPair, Baseline, DecisionRecord, SuiteId};
 use evalsuite_report::baseline_as_run::{
-    answer_pairs_with_accepted, read_accepted_answers, read_baseline, trials_of_baselines,
+    answer_pairs_with_accepted, read_accepted_answers, read_baseline, remove_other_targets, trials_of_baselines,
 };
 use evalsuite_report::{CompareOptions, Comparison, RunData, SuiteData};
 
@@ -35,10 +35,18 @@ pub(crate) struct GateArgument {
 pub(crate) fn compare(chosen: &Chosen, request: &Request<'_>) -> Result<Compared> {
     let run = request.read(&chosen.run)?;
     check_options(&run, &run, &request.options)?;
-    let baselines = read_baselines(&run)?;
+    let mut baselines = read_baselines(&run)?;
     if baselines.is_empty() {
         let message = "no suite of the run has a baseline; `cargo evalsuite accept` creates one";
         return Err(CliError::new(message));
+    }
+    for baseline in &mut baselines {
+        let suite = run.suites.iter().find(|suite| suite.name == baseline.header.suite);
+        let targets = suite.map(|suite| remove_other_targets(baseline, suite)).unwrap_or_default();
+        for target in targets {
+            let name = &baseline.header.suite;
+            say!("note: {name}: results of target `{target}` are not compared: the run is of another target");
+        }
     }
     let answers = |pairs| ComparedAnswers {
         pairs,

@@ -81,8 +81,8 @@ struct EndedSuite {
     passed_with_failed_grader: u32,
     /// Records that are missing, because their process died, or cannot be read.
     problems: Vec<String>,
-    /// Paths of the tests that were not started: they were not chosen, another machine runs them, or the run ended before them. Of
-    /// `run`, only chosen tests.
+    /// Paths of the tests that were not started: another machine runs them, the run ended before them, or they were not chosen, unless
+    /// `cargo evalsuite run` chose the tests. Of `run`, only tests that this call chose.
     not_started: Vec<String>,
     #[serde(skip)]
     id: SuiteId,
@@ -180,7 +180,7 @@ fn print_summary(run: &Path, data: &RunData, finished: &FinishedRun, is_asked: b
         }
         // A run of selected cases does not start the others.
         if is_asked {
-            report::print_not_started(&mut out, &suite.suite, report::MAYBE_NOT_CHOSEN, &suite.not_started)?;
+            report::print_not_started(&mut out, &suite.suite, data.not_started_text(), &suite.not_started)?;
         }
     }
     if let Some(decision) = RunDecision::of(data) {

@@ -156,7 +156,7 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     }
     for suite in &summarize_run(&run.directory)?.suites {
         write!(out, "{}", SuiteText::new(suite, run).with_width(output::width()))?;
-        print_not_started(&mut out, &suite.suite, MAYBE_NOT_CHOSEN, &suite.not_started)?;
+        print_not_started(&mut out, &suite.suite, run.not_started_text(), &suite.not_started)?;
     }
     print_judged_rates(&mut out, run)?;
     crate::lift::write_lifts(&mut out, run)?;
@@ -165,9 +165,6 @@ fn print(command: &Report, run: &RunData) -> Result<()> {
     }
     Ok(())
 }
-
-/// What is said of tests without a record where it is not known which tests were chosen.
-pub(crate) const MAYBE_NOT_CHOSEN: &str = "not chosen or not started";
 
 /// Prints the tests of a suite that were not started. `what`: what is known of them.
 pub(crate) fn print_not_started(out: &mut dyn Write, suite: &str, what: &str, tests: &[String]) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Baselines: the accepted results of suites, as files under version control, in the shape of a run to compare runs with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,27 @@ fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Resu
 /// Four places: more would be noise in reviews.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
+}
+
+/// Removes the results that cases have as other targets than in the run, and returns these targets: a suite that names no targets runs as that
+/// of `EVALSUITE_TARGET`, or did when they were accepted.
+pub fn remove_other_targets(baseline: &mut Baseline, suite: &SuiteData) -> BTreeSet<String> {
+    let mut removed = BTreeSet::new();
+    baseline.cases.retain(|line| {
+        let is_other = ran_as_other_target(suite, line.key());
+        if is_other {
+            removed.insert(line.target.clone());
+        }
+        !is_other
+    });
+    removed
+}
+
+/// Whether a case ran, but not as this target, which its suite does not name.
+pub(crate) fn ran_as_other_target(suite: &SuiteData, (id, target): (&str, &str)) -> bool {
+    let mut tests = suite.record.iter().flat_map(|record| &record.tests).filter(|test| test.case_id == id);
+    let mut ran = suite.cases.iter().map(|case| &case.record).filter(|record| record.case_id == id).peekable();
+    tests.all(|test| test.target.is_none()) && ran.peek().is_some() && ran.all(|record| record.target != target)
 }
 
 /// The accepted results as cases of a run without files. `run`: a run of their suites, which says how trials decide a case.
@@ -135,6 +156,9 @@ fn case(suite: &str, case: &BaselineCase, rules: &SuiteRules<'_>) -> CaseData {
     record.target.clone_from(&case.target);
     record.input_digest.clone_from(&case.input);
     record.grader_digest.clone_from(&case.graders);
+    // Without one, which scores passed is not known.
+    let of_run = rules.cases.get(&case.key()).map(|record| record.threshold);
+    record.threshold = case.threshold.or(of_run).unwrap_or_default();
     record.trials = trials(case);
     record.outcome = rules.outcome(case, &record.trials);
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
@@ -169,10 +193,6 @@ struct AcceptedResults(BTreeMap<String, UnchangedSuite>);
 impl Standard for AcceptedResults {
     fn name<'a>(&'a self, _base: &'a RunData) -> &'a str {
         DecisionRecord::BASELINE
-    }
-
-    fn has_thresholds(&self) -> bool {
-        false
     }
 
     /// Baselines count a run once whose trials do not decide the case one by one.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::digest::sha256_of;
 use evalsuite_records::record::{
-    CaseRecord, GitState, HookState, RunRecord, Started, SuiteRecord, SuiteRun, SuiteTest,
+    CaseRecord, ChosenTests, GitState, HookState, RunRecord, Started, SuiteRecord, SuiteRun, SuiteTest,
 };
 use evalsuite_records::run_directory::{
-    BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
-    SUMMARY, TRIAL_STARTED, is_session_file, open_run_file, read_run_file, read_run_record, run_directory_entries,
-    trial_directory_name,
+    BASE_WORKSPACES, CASE_RECORD, CASES, CHOSEN, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD,
+    SUITES, SUMMARY, TRIAL_STARTED, is_session_file, open_run_file, read_run_file, read_run_record,
+    run_directory_entries, trial_directory_name,
 };
 use walkdir::WalkDir;
 
@@ -26,6 +26,8 @@ pub(super) struct MergePlan {
     /// Files and directories of parts by their path in the merged run.
     pub(super) copies: BTreeMap<PathBuf, PathBuf>,
     pub(super) suites: BTreeMap<PathBuf, SuiteRecord>,
+    /// The tests that were chosen; `None` if a part does not say.
+    pub(super) chosen: Option<ChosenTests>,
     /// Lines of all ledgers.
     pub(super) ledger: String,
 }
@@ -88,9 +90,19 @@ impl MergePlan {
         let Merge { mut plan, problems, readable, .. } = merge;
         plan.cases = readable.len();
         plan.run = merged_run(&runs, &plan.suites);
+        plan.chosen = chosen_tests(parts);
         plan.warnings.extend(pending_hooks(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
+}
+
+/// The tests that were chosen for any part; `None` if one does not say, or cannot be read.
+fn chosen_tests(parts: &[PathBuf]) -> Option<ChosenTests> {
+    let mut all = ChosenTests::new();
+    for part in parts {
+        all.extend(read_run_record(part, Path::new(CHOSEN)).unwrap_or_default()?);
+    }
+    Some(all)
 }
 
 struct Merge<'a> {
@@ -110,7 +122,7 @@ impl Merge<'_> {
         for name in self.names(part, Path::new("")) {
             match name.as_str() {
                 // Locks are those of processes on the machine of the part. The others are written anew.
-                LOCKS | SUMMARY | RUN_RECORD | SHARDS => {}
+                LOCKS | SUMMARY | RUN_RECORD | SHARDS | CHOSEN => {}
                 LEDGER => {
                     let path = Path::new(&name);
                     let lines = self.or_warn(part, path, read_run_file(&self.parts[part], path));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
 use clap::Args;
-use evalsuite_records::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
+use evalsuite_records::run_directory::{CHOSEN, LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
 use evalsuite_records::summary::summarize_run;
 use evalsuite_schema::diagnostics::counted;
 
@@ -148,6 +148,9 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
     if !plan.ledger.is_empty() {
         let ledger = run.join(LEDGER);
         fs::write(&ledger, &plan.ledger).at(&ledger)?;
+    }
+    if let Some(chosen) = &plan.chosen {
+        write_json(&run.join(CHOSEN), chosen)?;
     }
     write_json(&run.join(RUN_RECORD), &plan.run)
 }

@@ -10,7 +10,9 @@ use std::process::{Command, Output, Stdio};
 
 use evalsuite::Status;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
-use evalsuite_records::record::SuiteId;
+use evalsuite_records::file_replacement::{remove_if_exists, replace_file};
+use evalsuite_records::record::{ChosenTests, SuiteId};
+use evalsuite_records::run_directory::{CHOSEN, StoredRun, read_run_record};
 use evalsuite_report::newest_outcomes;
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 use serde::de::DeserializeOwned;
@@ -54,6 +56,29 @@ impl SuiteTests {
             groups.entry(key(check)).or_default().checks.insert(check.clone());
         }
         groups
+    }
+
+    /// Adds the tests of cases to those that were chosen for a run before, so that others which do not start are not taken for lost. Of a run
+    /// of a test runner it stays unknown which tests were chosen.
+    pub(super) fn record(&self, run: &Path) -> Result<()> {
+        // The end of the run names a record that cannot be read.
+        let known = read_run_record(run, Path::new(CHOSEN)).unwrap_or_default();
+        if known.is_none() && StoredRun::open(run).is_some() {
+            return Ok(());
+        }
+        let mut all: ChosenTests = known.unwrap_or_else(ChosenTests::new);
+        self.cases.iter().for_each(|case| all.add(&case.package, &case.module, [case.test.clone()]));
+        fs::create_dir_all(run).at(run)?;
+        let file = run.join(CHOSEN);
+        replace_file(&file, &serde_json::to_vec(&all)?).at(&file)
+    }
+
+    /// Removes what was recorded for a run in which no test started.
+    pub(super) fn remove_record(run: &Path) -> Result<()> {
+        remove_if_exists(&run.join(CHOSEN))?;
+        // It may have other files.
+        let _ = fs::remove_dir(run);
+        Ok(())
     }
 
     /// Only these tests of cases, with the tests that check their suites if `checks`.

@@ -93,13 +93,14 @@ mod without_model_calls;
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
-use evalsuite_records::record::SuiteId;
-use evalsuite_records::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_records::record::{RunRecord, SuiteId};
+use evalsuite_records::run_directory::{OutputDirectory, RUN_RECORD, StoredRun, read_run_record};
 use evalsuite_report::{Comparison, RunData, RunDecision};
 use evalsuite_schema::diagnostics::{Diagnostics, render, terminal};
 use schemars::JsonSchema;
@@ -205,8 +206,13 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         result.decision = Some(until_decided.decision()?);
         failed
     } else {
+        warn_of_other_agent(&run, &agent_digest);
+        chosen.record(&run)?;
         Some(run_tests(&chosen, &|_| ())?)
     };
+    if StoredRun::open(&run).is_none() {
+        SuiteTests::remove_record(&run)?;
+    }
     if let Some(calls) = &model_calls {
         calls.show();
     }
@@ -288,6 +294,17 @@ fn chosen_and_not_started(
         (suite.suite.clone(), missing.cloned().collect::<Vec<_>>())
     };
     Ok(suites.iter().map(of_suite).filter(|(_, tests)| !tests.is_empty()).collect())
+}
+
+/// A run that goes on with another agent has results of both. It may be meant so, and a record that cannot be read is reported at the end.
+fn warn_of_other_agent(run: &Path, digest: &OsStr) {
+    let record: Option<RunRecord> = read_run_record(run, Path::new(RUN_RECORD)).unwrap_or_default();
+    if record.as_ref().and_then(RunRecord::agent_digest).is_some_and(|known| *digest != *known) {
+        let run = run.display();
+        say!(
+            "warning: {run} was started with another agent, and will have results of both; another EVALSUITE_RUN_ID starts a new run"
+        );
+    }
 }
 
 /// Whether a test of a case failed in the run.

@@ -213,7 +213,7 @@ pub(super) struct TestKey {
     /// Path of the test, which the keys are sorted by.
     pub(crate) test: String,
     pub(crate) package: String,
-    module: String,
+    pub(crate) module: String,
 }
 
 impl TestKey {

@@ -18,7 +18,7 @@ use evalsuite_schema::diagnostics::counted;
 use super::chosen_tests::{SuiteTests, suite_names};
 use super::progress::TestKey;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 
@@ -247,10 +247,11 @@ impl<'a> UntilDecided<'a> {
     }
 
     fn store_plan(&self) -> Result<()> {
-        fs::create_dir_all(self.run)?;
+        fs::create_dir_all(self.run).at(self.run)?;
         let mut text = serde_json::to_vec_pretty(&self.plan)?;
         text.push(b'\n');
-        Ok(replace_file(&self.run.join(DECISION), &text)?)
+        let file = self.run.join(DECISION);
+        replace_file(&file, &text).at(&file)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::package::Package;
 use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// The package of the made-up suites.
@@ -135,7 +136,7 @@ fn what_cannot_be_accepted_is_an_error() {
     fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();
     let output = package.run_in_output(&["accept"]);
     assert_eq!(output.code, 2);
-    assert!(output.err.contains(".jsonl: line 12: expected value"), "{}", output.err);
+    assert!(output.err.contains(".jsonl: line 12: a merge left a conflict here: keep"), "{}", output.err);
     fs::write(&file, text).unwrap();
     package.write("Cargo.toml", "[package]\nname = \"other\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n");
     let output = package.run_in_output(&["accept"]);
@@ -144,6 +145,61 @@ fn what_cannot_be_accepted_is_an_error() {
     fs::remove_dir_all(run.join("suites")).unwrap();
     let output = package.run_in_output(&["accept"]);
     assert_eq!((output.code, output.err.as_str()), (2, "error: run `good` has no cases\n"));
+}
+
+/// Parts of a run are accepted as they end, or a run goes on after it was accepted.
+#[test]
+fn a_run_that_has_grown_replaces_what_was_accepted_of_it() {
+    let package = package();
+    write_run(&package, "before", 3, true);
+    assert_eq!(package.run_in_output(&["accept"]).code, 0);
+    let results = || -> Vec<([u64; 2], u64)> {
+        let lines = baselines(&package);
+        let lines = lines.iter().flat_map(|(_, text)| text.lines().skip(1));
+        let results = lines.map(|line| {
+            let line: Value = evalsuite_schema::json::from_str(line).unwrap();
+            let counts = ["passed", "trials"].map(|count| line[count].as_u64().unwrap());
+            (counts, line["outcomes"].as_str().unwrap().len() as u64)
+        });
+        results.collect()
+    };
+    let before = results();
+
+    // One of ten cases of each suite, each with one trial.
+    let run = write_run(&package, "grows", 1, true);
+    let suites = fs::read_dir(run.join("suites")).unwrap().map(|suite| suite.unwrap().path());
+    for suite in suites {
+        let cases = fs::read_dir(suite.join("cases")).unwrap().map(|case| case.unwrap().path());
+        cases.skip(1).for_each(|case| fs::remove_dir_all(case).unwrap());
+    }
+    let output = package.run_in_output(&["accept"]);
+    assert!(output.out.contains("refunds: 1 updated, 9 kept\n"), "{}", output.out);
+    let partial = baselines(&package);
+    let output = package.run_in_output(&["accept"]);
+    assert!(output.out.contains("refunds: 9 kept, 1 unchanged\n"), "{}", output.out);
+    assert_eq!(baselines(&package), partial, "a run counts once");
+
+    // All cases, each with two trials, one of which is the one that was accepted.
+    write_run(&package, "grows", 2, true);
+    let output = package.run_in_output(&["accept"]);
+    assert!(output.out.contains("refunds: 10 updated\n"), "{}", output.out);
+    let whole = results();
+    assert!(whole.iter().filter(|(_, trials)| *trials == 2).count() > 25, "{whole:?}");
+    for ((before, _), (counts, trials)) in before.iter().zip(&whole) {
+        assert_eq!(*counts, before.map(|count| count + trials), "the trials of the first run, and those of this one");
+    }
+    let whole = baselines(&package);
+    package.run_in_output(&["accept"]);
+    assert_eq!(baselines(&package), whole, "a run counts once");
+
+    // Which results an earlier run had is not recorded.
+    write_run(&package, "later", 1, true);
+    package.run_in_output(&["accept"]);
+    let later = baselines(&package);
+    let output = package.run_in_output(&["accept", "grows"]);
+    let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; `--force CASE` takes the result that this one has now\n";
+    assert!(output.out.contains(why), "{}", output.out);
+    assert_eq!(baselines(&package), later);
 }
 
 #[test]

@@ -127,6 +127,34 @@ fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     assert!(output.out.ends_with("s: 1 test not chosen or not started: evals::a\n"), "{}", output.out);
 }
 
+#[test]
+fn tests_that_were_not_chosen_are_told_from_tests_that_were_not_started() {
+    let package = Package::new(&[]);
+    let test = |name: &str| {
+        format!(r#"{{"program": "p", "test_name": "evals::{name}", "case_id": "{name}", "module": "p::evals"}}"#)
+    };
+    let tests = ["a", "b"].map(test).join(", ");
+    package.write("runs/r/run.json", &run_json(&["s"]));
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "package": "p", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{tests}]}}"#));
+    let chosen = |tests: &str| {
+        let text = format!(r#"{{"schema": "evalsuite.chosen/1", "tests": {{"p": {{"p::evals": [{tests}]}}}}}}"#);
+        package.write("runs/r/chosen.json", &text);
+        package.run(&["finish", "runs/r"])
+    };
+    let output = chosen(r#""evals::b""#);
+    assert_eq!(output.code, 4, "{}", output.out);
+    assert!(output.out.ends_with("\ns: 1 test not started: evals::b\n"), "{}", output.out);
+    let report = package.run(&["report", "runs/r"]);
+    assert!(report.out.ends_with("\ns: 1 test not started: evals::b\n"), "{}", report.out);
+    let output = chosen("");
+    assert_eq!((output.code, output.out.contains("not started")), (0, false), "{}", output.out);
+    package.write("runs/r/chosen.json", "{");
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.err.contains("chosen.json: EOF"), "{}", output.err);
+    assert!(output.out.contains("s: 2 tests not chosen or not started: evals::a, evals::b\n"), "{}", output.out);
+}
+
 /// A run whose `run.json` could not be read, or of which a whole suite was lost, was finished with success, and met the gates of the others.
 #[test]
 fn a_record_of_the_run_that_is_lost_is_a_problem() {

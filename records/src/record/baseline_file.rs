@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use evalsuite_schema::decimal::is_same;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::sort_by;
@@ -16,7 +17,7 @@ use super::CaseIdentity;
 /// ```
 /// use evalsuite_records::record::Baseline;
 ///
-/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22","version":"0.1.0"}
+/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22T14:25:50.464Z","version":"0.1.0"}
 /// {"case":"refund","target":"default","passed":3,"trials":3,"score":0.91,"spread":0.05,"input":"5d","graders":"a0"}
 /// "#;
 /// let baseline = Baseline::parse(text)?;
@@ -50,9 +51,10 @@ pub struct BaselineHeader {
     pub module: String,
     /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
     pub commit: Option<String>,
-    /// Day on which that run started, such as `2026-11-22` (UTC).
+    /// When the newest accepted run started, such as `2026-11-22T14:25:50.464Z` (UTC); only the day in files of older versions.
     pub date: String,
-    /// Ids of the last runs that were accepted, and of those whose results they took over, newest last: the trials of a run count once.
+    /// Ids of the last runs that were accepted, and of those whose results they took over, in the order in which they were first accepted:
+    /// the trials of a run count once.
     #[json(default, skip_if = "Vec::is_empty")]
     pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
@@ -68,11 +70,12 @@ impl BaselineHeader {
     /// Most runs that are remembered.
     const RUNS: usize = 50;
 
-    /// Remembers that a run was accepted.
+    /// Remembers that a run was accepted. One that was accepted before stays in its place.
     pub fn add_run(&mut self, id: &str) {
-        self.runs.retain(|known| known != id);
-        self.runs.push(id.to_owned());
-        self.runs.drain(..self.runs.len().saturating_sub(Self::RUNS));
+        if !self.runs.iter().any(|known| known == id) {
+            self.runs.push(id.to_owned());
+            self.runs.drain(..self.runs.len().saturating_sub(Self::RUNS));
+        }
     }
 }
 
@@ -107,10 +110,20 @@ pub struct BaselineCase {
     /// Whether trials end as soon as they decide the case.
     #[json(default, skip_if = "std::ops::Not::not")]
     pub stops_early: bool,
+    /// Id of the run that was accepted last with a result of the case; empty in files of older versions.
+    #[json(default, skip_if = "String::is_empty")]
+    pub run: String,
+    /// `passed` and `trials` as they were before that run was accepted, which replaces its own results if it is accepted again; `None` if the
+    /// case was new or another one, or was forced.
+    #[json(default, skip_if = "Option::is_none")]
+    pub before: Option<(u32, u32)>,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
     pub graders: String,
+    /// The score with which a trial passes, 0 to 1; `None` in files of older versions.
+    #[json(default, skip_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// The judges that were asked, as `name (model)`, sorted.
     #[json(default, skip_if = "Vec::is_empty")]
     pub judges: Vec<String>,
@@ -145,9 +158,10 @@ impl BaselineCase {
         PassState::of(self.passed, self.trials)
     }
 
-    /// Whether the case still has the input and the graders of the baseline.
-    pub fn is_same_definition(&self, case: &CaseIdentity) -> bool {
-        self.input == case.input_digest && self.graders == case.grader_digest
+    /// Whether the case still has the input and the graders of the baseline, and the same scores pass.
+    pub fn is_same_definition(&self, case: &CaseIdentity, threshold: f64) -> bool {
+        let has_same_threshold = self.threshold.is_none_or(|accepted| is_same(accepted, threshold));
+        self.input == case.input_digest && self.graders == case.grader_digest && has_same_threshold
     }
 
     /// Its key in the suite: case and target.
@@ -163,12 +177,14 @@ impl KeyedLine for BaselineCase {
 
     /// A merge by hand easily leaves a line that no run can have. What is compared with it would be a claim about nothing.
     fn problem(&self) -> Option<String> {
-        let Self { passed, trials, outcomes, scores, .. } = self;
-        if *trials == 0 || passed > trials {
-            return Some(format!("{passed} of {trials} trials passed, which is not a result"));
-        }
-        if *trials > MOST_TRIALS {
-            return Some(format!("{trials} trials are more than {MOST_TRIALS}"));
+        let Self { passed, trials, before, outcomes, scores, .. } = self;
+        for (passed, trials) in [(*passed, *trials)].into_iter().chain(*before) {
+            if trials == 0 || passed > trials {
+                return Some(format!("{passed} of {trials} trials passed, which is not a result"));
+            }
+            if trials > MOST_TRIALS {
+                return Some(format!("{trials} trials are more than {MOST_TRIALS}"));
+            }
         }
         if let Some(score) = self.score.iter().chain(scores).find(|score| !(0.0..=1.0).contains(*score)) {
             return Some(format!("the score {score} is not a number from 0 to 1"));
@@ -193,12 +209,13 @@ impl Baseline {
         Ok(Self { header, cases })
     }
 
-    /// Reads the line of one case in the text of a file, without the other lines; `None` if there is none.
+    /// Reads the header and the line of one case in the text of a file, without the other lines; `None` if there is no such line.
     ///
     /// # Errors
     ///
-    /// If the line is not a valid one, or there are two.
+    /// If one of them is not a valid one, or there are two lines.
     pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
+        parse_header(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
         // Ids are written as JSON texts: a line without this one is about another case.
         let id = evalsuite_schema::Value::from(case).to_string();
         let mut found: Option<(usize, BaselineCase)> = None;
@@ -354,13 +371,8 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
     schema: &str,
     schema_of: fn(&Header) -> &str,
 ) -> Result<(Header, Vec<Line>), BaselineError> {
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
-    let header: Header = read(1, first)?;
-    let found = schema_of(&header);
-    if found != schema {
-        return Err(BaselineError::new(1, format!("the schema is `{found}`, not `{schema}`")));
-    }
+    let header = parse_header(text, schema, schema_of)?;
+    let lines = text.lines().enumerate().skip(1).map(|(index, line)| (index + 1, line));
     let mut cases: Vec<(usize, Line)> = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         cases.push((number, parse_line(number, line)?));
@@ -376,6 +388,22 @@ pub(super) fn parse<Header: FromJson, Line: KeyedLine>(
     Ok((header, cases.into_iter().map(|(_, line)| line).collect()))
 }
 
+/// Reads the first line.
+fn parse_header<Header: FromJson>(
+    text: &str,
+    schema: &str,
+    schema_of: fn(&Header) -> &str,
+) -> Result<Header, BaselineError> {
+    let first = text.lines().next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
+    let header: Header = read(1, first)?;
+    let found = schema_of(&header);
+    if found != schema {
+        let message = format!("the schema is `{found}`, and this version of evalsuite reads `{schema}`");
+        return Err(BaselineError::new(1, message));
+    }
+    Ok(header)
+}
+
 /// The error about two lines with the same key, by their numbers.
 fn listed_twice((case, target): (&str, &str), first: usize, second: usize) -> BaselineError {
     BaselineError::new(second, format!("case `{case}` with target `{target}` is in line {first}, too"))
@@ -387,7 +415,15 @@ fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, Baseli
     line.problem().map_or(Ok(line), |problem| Err(BaselineError::new(number, problem)))
 }
 
+/// With what the lines begin that git writes around the two sides of a conflict.
+const CONFLICT_MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+
 fn read<T: FromJson>(number: usize, line: &str) -> Result<T, BaselineError> {
+    if CONFLICT_MARKERS.iter().any(|marker| line.starts_with(marker)) {
+        let message = "a merge left a conflict here: keep one side of the file, such as with `git checkout --ours`, and accept the last run of the other \
+                       side again";
+        return Err(BaselineError::new(number, message));
+    }
     let read = evalsuite_schema::json::from_str(line).and_then(T::from_json);
     read.map_err(|error| BaselineError::new(number, error.to_string()))
 }
@@ -434,6 +470,12 @@ mod baseline_tests {
         assert_eq!(Baseline::find(&written, "a", "y"), Ok(Some(case("a", "y"))));
         assert_eq!(Baseline::find(&written, "a \"quoted\"", "x"), Ok(Some(case("a \"quoted\"", "x"))));
         assert_eq!(Baseline::find(&written, "b", "x"), Ok(None));
+        // The fields of another format may have other meanings.
+        for (part, other) in [("baseline/1", "baseline/2"), ("{\"schema", "<<<<<<< HEAD\n{\"schema")] {
+            let other = written.replacen(part, other, 1);
+            let error = Baseline::find(&other, "a", "y").unwrap_err();
+            assert_eq!((&error, error.line()), (&Baseline::parse(&other).unwrap_err(), 1));
+        }
     }
 
     #[test]
@@ -442,9 +484,12 @@ mod baseline_tests {
         assert_eq!(error(""), "line 1: the file is empty");
         assert_eq!(
             error(&text(&[]).replace("baseline/1", "baseline/9")),
-            "line 1: the schema is `evalsuite.baseline/9`, not `evalsuite.baseline/1`"
+            "line 1: the schema is `evalsuite.baseline/9`, and this version of evalsuite reads `evalsuite.baseline/1`"
         );
-        assert!(error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n")).starts_with("line 3: expected value"));
+        assert!(
+            error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n"))
+                .starts_with("line 3: a merge left a conflict here: keep")
+        );
         let twice = text(&[case("a", "x"), case("a", "x")]);
         assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
         let more = BaselineCase { passed: 2, ..case("a", "x") };
@@ -507,10 +552,10 @@ mod accepted_answers_tests {
         answers.answers = vec![answer("a", "1"), answer("a", "2")];
         assert_eq!(error(&answers.to_text()), "line 3: case `a` with target `x` is in line 2, too");
         let text = AcceptedAnswers::new("shop").to_text();
-        assert!(error(&format!("{text}<<<<<<< ours\n")).starts_with("line 2: expected value"));
+        assert!(error(&format!("{text}<<<<<<< ours\n")).starts_with("line 2: a merge left a conflict here: keep"));
         assert_eq!(
             error(&text.replace("answers/1", "answers/9")),
-            "line 1: the schema is `evalsuite.accepted-answers/9`, not `evalsuite.accepted-answers/1`"
+            "line 1: the schema is `evalsuite.accepted-answers/9`, and this version of evalsuite reads `evalsuite.accepted-answers/1`"
         );
     }
 }

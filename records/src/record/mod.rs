@@ -58,7 +58,9 @@ pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
-pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteId, SuiteRecord, SuiteRun, SuiteTest};
+pub use run::{
+    ChosenTests, CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteId, SuiteRecord, SuiteRun, SuiteTest,
+};
 pub use summary::{
     Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UnknownCosts,
     UserCounts,
@@ -96,6 +98,7 @@ fn read_schema(value: Value, known: &str) -> json::Result<String> {
 schemas! {
     CalibrationRecord => "evalsuite.calibration/1" read_schema,
     CaseRecord => "evalsuite.case/1" read_schema,
+    ChosenTests => "evalsuite.chosen/1" read_schema,
     DecisionRecord => "evalsuite.decision/1" read_schema,
     ProbeRecord => "evalsuite.probe/1",
     RunRecord => "evalsuite.run/1" read_schema,

@@ -48,7 +48,8 @@ impl RunRecord {
         git.commit == others.commit && is_same
     }
 
-    fn agent_digest(&self) -> Option<&str> {
+    /// Digest of the agent, which `cargo evalsuite run` sets, if the run has it.
+    pub fn agent_digest(&self) -> Option<&str> {
         self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
     }
 
@@ -230,6 +231,39 @@ impl SuiteTest {
     /// A test in a program, with its path and the id of its case, without a target.
     pub fn new(program: impl Into<String>, test_name: impl Into<String>, case_id: impl Into<String>) -> Self {
         Self { program: program.into(), test_name: test_name.into(), case_id: case_id.into(), ..Self::default() }
+    }
+}
+
+/// `chosen.json`: the tests of a run that `cargo evalsuite run` chose, by all its calls for this run. Written before the first of them starts.
+/// Runs of `cargo test` and nextest do not have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct ChosenTests {
+    /// [`ChosenTests::SCHEMA`].
+    #[json(read_with = "ChosenTests::read_schema")]
+    pub schema: String,
+    /// Paths of the tests, by the package and the Rust path of the module that include their suite.
+    pub tests: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+}
+
+impl ChosenTests {
+    /// Adds tests of a suite.
+    pub fn add(&mut self, package: &str, module: &str, tests: impl IntoIterator<Item = String>) {
+        let modules = self.tests.entry(package.to_owned()).or_default();
+        modules.entry(module.to_owned()).or_default().extend(tests);
+    }
+
+    /// Adds those that others chose.
+    pub fn extend(&mut self, others: Self) {
+        for (package, modules) in others.tests {
+            modules.into_iter().for_each(|(module, tests)| self.add(&package, &module, tests));
+        }
+    }
+
+    /// The paths of the chosen tests of a suite.
+    pub fn of(&self, suite: &SuiteId) -> BTreeSet<String> {
+        self.tests.get(&suite.package).and_then(|modules| modules.get(&suite.module)).cloned().unwrap_or_default()
     }
 }
 

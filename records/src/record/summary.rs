@@ -42,8 +42,8 @@ pub struct SuiteSummary {
     /// Missing and unreadable records, with the reason. A case without a record is an error; a case whose test is still
     /// running is not counted.
     pub problems: Vec<String>,
-    /// Paths of tests without a record that did not die in a trial: they were not chosen, another machine runs them, or the run ended before
-    /// them. A run does not record which tests were chosen.
+    /// Paths of tests without a record that did not die in a trial: another machine runs them, the run ended before them, or they were not
+    /// chosen, unless `cargo evalsuite run` recorded which tests it chose.
     #[json(default, skip_if = "Vec::is_empty")]
     pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.

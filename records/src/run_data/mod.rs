@@ -35,6 +35,8 @@ pub struct SuiteData {
     pub directory: PathBuf,
     /// `suite.json`; `None` if it is missing or cannot be read.
     pub record: Option<SuiteRecord>,
+    /// Paths of the tests that were chosen; `None` if the run does not say.
+    pub chosen: Option<BTreeSet<String>>,
     /// `calibration.json`, if judges were calibrated in the run; only `RunData` reads it.
     pub calibration: Option<CalibrationRecord>,
     /// Its cases that ended or died, in the suite's order; of several runner attempts at a case, the last one.
@@ -120,7 +122,7 @@ impl SuiteData {
         targets
     }
 
-    /// Paths of the tests that have no result and are not running.
+    /// Paths of the tests that have no result and are not running, without those that are known not to be chosen.
     pub fn not_started(&self) -> Vec<String> {
         let ended = self.cases.iter().map(|case| &case.record);
         let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
@@ -138,7 +140,8 @@ impl SuiteData {
             keys.iter().any(|key| started.contains(key))
         };
         let tests = self.record.iter().flat_map(|record| &record.tests);
-        tests.filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
+        let is_chosen = |test: &&SuiteTest| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&test.test_name));
+        tests.filter(is_chosen).filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{io, iter};
 
 use super::{CaseData, Problem, ReadDepth, SuiteData, read_record, suites_of};
-use crate::record::{DecisionRecord, ProbeRates, ProbeRecord, RunRecord, Status, SuiteId};
-use crate::run_directory::{DECISION, OutputDirectory, RUN_RECORD, SUITE_RECORD, SUITES, StoredRun};
+use crate::record::{ChosenTests, DecisionRecord, ProbeRates, ProbeRecord, RunRecord, Status, SuiteId};
+use crate::run_directory::{CHOSEN, DECISION, OutputDirectory, RUN_RECORD, SUITE_RECORD, SUITES, StoredRun};
 
 /// Name of the file with the result of a calibration.
 const CALIBRATION: &str = "calibration.json";
@@ -73,6 +73,7 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
     if run.record.is_none() && run.problems.is_empty() {
         run.problems.push(Problem::new(&run.directory, &file, "is missing"));
     }
+    let _: Option<ChosenTests> = read_record(&run.directory, Path::new(CHOSEN), &mut run.problems);
     run.decision = read_record(&run.directory, &run.directory.join(DECISION), &mut run.problems);
     let (suites, problem) = suites_of(&run.directory, depth)?;
     run.problems.extend(problem);
@@ -107,6 +108,12 @@ impl RunData {
     /// Whether this run and another one are known to be [of one agent](RunRecord::is_of_same_agent).
     pub fn is_of_same_agent(&self, other: &Self) -> bool {
         self.record.as_ref().zip(other.record.as_ref()).is_some_and(|(one, other)| one.is_of_same_agent(other))
+    }
+
+    /// What is known of tests that have no record.
+    pub fn not_started_text(&self) -> &'static str {
+        let is_known = self.suites.iter().all(|suite| suite.chosen.is_some());
+        if is_known { "not started" } else { "not chosen or not started" }
     }
 
     /// Its suites, with their names.

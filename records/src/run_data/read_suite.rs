@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::read_case::CaseReader;
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData};
-use crate::record::{CaseRecord, RunRecord, SuiteId, SuiteRecord};
-use crate::run_directory::{CASES, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
+use crate::record::{CaseRecord, ChosenTests, RunRecord, SuiteId, SuiteRecord};
+use crate::run_directory::{CASES, CHOSEN, CaseDirectoryName, RUN_RECORD, SUITE_RECORD, SUITES, read_run_record};
 use crate::untrusted::UntrustedDirectory;
 
 /// The suites of a run that have records, by name. Unreadable files are problems of their suite; if the path of the
@@ -26,6 +26,9 @@ pub fn suites_of(run: &Path, depth: ReadDepth) -> io::Result<(Vec<SuiteData>, Op
     let paths = names.into_iter().map(|name| Path::new(SUITES).join(name));
     let mut suites: Vec<SuiteData> = paths.flat_map(|path| read_suite(run, &path, depth)).collect();
     add_packages(run, &mut suites);
+    // Whoever reads the run names the problem.
+    let chosen: Option<ChosenTests> = read_run_record(run, Path::new(CHOSEN)).unwrap_or_default();
+    suites.iter_mut().for_each(|suite| suite.chosen = chosen.as_ref().map(|chosen| chosen.of(&suite.id)));
     let labels = SuiteId::labels(&suites.iter().map(|suite| suite.id.clone()).collect::<Vec<_>>());
     for (suite, label) in suites.iter_mut().zip(labels) {
         suite.rename(&label);
@@ -80,7 +83,7 @@ fn read_suite(run: &Path, path: &Path, depth: ReadDepth) -> Vec<SuiteData> {
     let known = [of_record, of_case, of_running].into_iter().flatten().find(|name| !name.is_empty());
     let Some(name) = known.or_else(|| (!is_empty).then(of_directory)) else { return Vec::new() };
     let (id, directory) = (SuiteId::new(&name), run.join(path));
-    by_module(SuiteData { name, id, directory, record, cases, running, problems, calibration: None })
+    by_module(SuiteData { name, id, directory, record, cases, running, problems, ..SuiteData::default() })
 }
 
 /// The suite as each module includes it.

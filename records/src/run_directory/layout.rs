@@ -7,6 +7,7 @@
 //! └── runs/RUN_ID/
 //!     ├── run.json
 //!     ├── summary.json
+//!     ├── chosen.json              the tests that `cargo evalsuite run` chose
 //!     ├── decision.json            how the run is compared with its base while it runs
 //!     ├── spend.jsonl              the ledger: one line per attempt at a trial
 //!     ├── pairwise/RUN_ID/         what judges were asked about the answers of this run and of another one
@@ -44,6 +45,8 @@ pub const RUNS: &str = "runs";
 pub const RUN_RECORD: &str = "run.json";
 /// Name of the file with the [`RunSummary`](crate::record::RunSummary).
 pub const SUMMARY: &str = "summary.json";
+/// Name of the file with the [`ChosenTests`](crate::record::ChosenTests).
+pub const CHOSEN: &str = "chosen.json";
 /// Name of the file with the [`DecisionRecord`](crate::record::DecisionRecord).
 pub const DECISION: &str = "decision.json";
 /// Name of the ledger, which has one line per attempt at a trial.

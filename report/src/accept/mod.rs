@@ -10,6 +10,7 @@ use evalsuite_records::baseline::Counts;
 use evalsuite_records::file_replacement::{error_at, replace_user_text};
 use evalsuite_records::package_file::LARGEST_BASELINE;
 use evalsuite_records::record::{AcceptedAnswers, Baseline, PassState};
+use evalsuite_schema::diagnostics::counted;
 
 use self::Decision::{Added, Kept, LeftOut, Lowered, Raised, Redefined, Removed, Unchanged, Updated};
 
@@ -72,6 +73,11 @@ impl fmt::Display for Accepted {
             if let Some(more @ 1..) = of(decision).filter(is_listed).count().checked_sub(most) {
                 writeln!(f, "  {:<9}  and {more} more", decision.as_str())?;
             }
+        }
+        let earlier: Vec<_> = of(Unchanged).filter_map(|case| case.why_kept.as_ref()).collect();
+        if let Some(why) = earlier.first() {
+            let cases = counted(earlier.len(), "case");
+            writeln!(f, "  unchanged  {cases}: {why}; `--force CASE` takes the result that this one has now")?;
         }
         Ok(())
     }

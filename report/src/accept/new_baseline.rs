@@ -9,7 +9,7 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::decimal::is_same;
 
-use crate::baseline_as_run::rounded;
+use crate::baseline_as_run::{ran_as_other_target, rounded};
 use crate::run_data::{CaseData, RunData, SuiteData, answer_of};
 
 /// The baseline of a suite after a run was accepted.
@@ -42,7 +42,7 @@ pub struct AcceptedCase {
     pub run: Option<Counts>,
     /// Trials that passed and trials that ended, in the baseline as it is now.
     pub after: Option<Counts>,
-    /// Why no result of the run was accepted.
+    /// Why a result of the run was not accepted, or what it lacks.
     pub why_kept: Option<String>,
 }
 
@@ -56,9 +56,9 @@ pub enum Decision {
     Raised,
     /// It passes less often than chance explains, or it was forced.
     Lowered,
-    /// Its input or graders are other ones: its result is replaced.
+    /// Its input, graders or threshold are other ones: its result is replaced.
     Redefined,
-    /// It has the trials of the run, too.
+    /// It has the trials of the run, too, or those that the run has now.
     Updated,
     /// The suite does not have it any more.
     Removed,
@@ -66,7 +66,7 @@ pub enum Decision {
     Kept,
     /// It has no result, and the baseline has none of it either.
     LeftOut,
-    /// The run adds no result: it was accepted before, or it is a replay.
+    /// The run adds no result: it was accepted before with this one, or it is a replay.
     Unchanged,
 }
 
@@ -99,7 +99,9 @@ impl Accepted {
 /// What scores are compared with is what the run measured. What tests hold a case to is all trials of accepted runs since it last changed:
 /// one lucky run does not raise it, and a noisy one does not take away what the agent could do. If the run differs from them by more than
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
-/// a result stay as they are, and cases that the suite does not have any more are removed.
+/// a result stay as they are, and cases that the suite does not have any more are removed, unless the run is older than another accepted one.
+///
+/// The trials of a run count once. Where it was the last one, and has more results now, they replace those that it had.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
     let suite = &*suite.measured();
     let old: BTreeMap<(&str, &str), &BaselineCase> =
@@ -110,7 +112,9 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
     let known = before.map_or(&[][..], |before| &before.header.runs);
-    let unchanged = UnchangedSuite::new(before.map_or(&[], |before| &before.cases));
+    let newest = before.map(|before| before.header.date.as_str()).unwrap_or_default();
+    let is_older = run.record.as_ref().is_some_and(|record| record.started_at.as_str() < newest);
+    let unchanged = UnchangedSuite::new(&without_run(before, &ran));
     let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
     for key @ (id, target) in keys {
@@ -118,8 +122,15 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         let new = case.and_then(|case| line(case));
         let run = new.as_ref().map(trials);
         let (decision, why_kept, line) = match case {
+            Some(case) if is_older && !forced.contains(id) && old.is_some_and(|old| is_other_case(old, case)) => {
+                kept(old, format!("another input, graders or threshold in {OLDER}"))
+            }
             Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
+            None if is_in_suite(suite, id, target) && ran_as_other_target(suite, key) => {
+                kept(old, "ran as another target".to_owned())
+            }
             None if is_in_suite(suite, id, target) => kept(old, "not in this run".to_owned()),
+            None if is_older => kept(old, format!("not in the suite of {OLDER}")),
             None => (Decision::Removed, None, None),
         };
         let (id, target) = (id.to_owned(), target.to_owned());
@@ -131,7 +142,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
     let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases, repeated_cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
-        _ => header(run, suite, known),
+        _ => header(run, suite, known, newest),
     };
     accepted.baseline.cases = lines;
     accepted
@@ -149,6 +160,14 @@ fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
     (if old.is_some() { Decision::Kept } else { Decision::LeftOut }, Some(why), old.cloned())
 }
 
+/// Of a run that started before another accepted one: its suite and its cases may be those of that time.
+const OLDER: &str = "this run, which is older than the baseline";
+
+/// Whether a line is about the case as it was before its input, graders or threshold changed, or after.
+fn is_other_case(old: &BaselineCase, case: &CaseData) -> bool {
+    !old.is_same_definition(&case.record, case.record.threshold)
+}
+
 /// `known`: the runs that were accepted before.
 fn decide(
     old: Option<&BaselineCase>,
@@ -161,13 +180,14 @@ fn decide(
     let record = &case.record;
     let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
     let Some(old) = old else { return (Decision::Added, None, Some(new)) };
-    if !old.is_same_definition(record) {
+    if is_other_case(old, case) {
         return (Decision::Redefined, None, Some(new));
     }
-    let (before, now) = (trials(old), trials(&new));
-    let is_better = u64::from(now.0) * u64::from(before.1) > u64::from(before.0) * u64::from(now.1);
+    let (held, now) = (trials(old), trials(&new));
+    let is_better_than =
+        |before: Counts| u64::from(now.0) * u64::from(before.1) > u64::from(before.0) * u64::from(now.1);
     if is_forced {
-        let decision = match (before == now, is_better) {
+        let decision = match (held == now, is_better_than(held)) {
             (true, _) => Decision::Updated,
             (false, true) => Decision::Raised,
             (false, false) => Decision::Lowered,
@@ -178,9 +198,21 @@ fn decide(
         .trials
         .iter()
         .any(|trial| trial.record.mode != Mode::Live || trial.record.model_calls == Some(ModelCalls::Replayed));
-    if known.iter().any(|run| run == record.run_of_result()) || is_replayed && old.outcomes == new.outcomes {
+    if is_replayed && old.outcomes == new.outcomes {
         return (Decision::Unchanged, None, Some(old.clone()));
     }
+    let before = match Held::of(old, &new, known) {
+        Held::NotYet => Some(held),
+        Held::Same => return (Decision::Unchanged, None, Some(old.clone())),
+        Held::Earlier => {
+            let why = format!("run `{}` was accepted after this one", old.run);
+            return (Decision::Unchanged, Some(why), Some(old.clone()));
+        }
+        Held::Last => old.before,
+    };
+    let Some(before) = before else { return (Decision::Updated, None, Some(new)) };
+    new.before = Some(before);
+    let is_better = is_better_than(before);
     if is_better && has_risen(before, now) {
         return (Decision::Raised, None, Some(new));
     }
@@ -194,6 +226,54 @@ fn decide(
     (if before.0 == 0 && now.0 > 0 { Decision::Raised } else { Decision::Updated }, None, Some(new))
 }
 
+/// What a line has of the run whose result of the case is accepted.
+enum Held {
+    /// Nothing.
+    NotYet,
+    /// This result.
+    Same,
+    /// Another result, and none of a run that was accepted later.
+    Last,
+    /// It may have one. Later runs have been accepted since, and what each has added is not recorded.
+    Earlier,
+}
+
+impl Held {
+    /// `new`: of the run alone; `known`: the runs that were accepted before, in this order.
+    fn of(old: &BaselineCase, new: &BaselineCase, known: &[String]) -> Self {
+        if !old.run.is_empty() && old.run == new.run {
+            let added = old.before.map_or(trials(old), |(passed, all)| {
+                (old.passed.saturating_sub(passed), old.trials.saturating_sub(all))
+            });
+            // A result that was raised or lowered is that of the run alone.
+            let has_counts = [added, trials(old)].contains(&trials(new));
+            let is_same =
+                has_counts && (&old.outcomes, &old.scores, old.score) == (&new.outcomes, &new.scores, new.score);
+            return if is_same { Self::Same } else { Self::Last };
+        }
+        let place = |id: &str| known.iter().position(|run| run == id);
+        match (place(&new.run), place(&old.run)) {
+            (None, _) => Self::NotYet,
+            (Some(run), Some(last)) if run > last => Self::NotYet,
+            _ => Self::Earlier,
+        }
+    }
+}
+
+/// The lines of a baseline as they were before a run was accepted, where it was the last one. `ran`: its cases.
+fn without_run(before: Option<&Baseline>, ran: &BTreeMap<(&str, &str), &CaseData>) -> Vec<BaselineCase> {
+    let is_of_run =
+        |line: &BaselineCase| ran.get(&line.key()).is_some_and(|case| case.record.run_of_result() == line.run);
+    let lines = before.iter().flat_map(|before| &before.cases);
+    let line = |line: &BaselineCase| {
+        let (passed, trials) = if is_of_run(line) { line.before? } else { trials(line) };
+        let mut line = line.clone();
+        (line.passed, line.trials) = (passed, trials);
+        Some(line)
+    };
+    lines.filter_map(line).collect()
+}
+
 /// Whether the suite has the case, selected or not. Without a record of the suite: `true`.
 fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
     let is_it = |test: &evalsuite_records::record::SuiteTest| {
@@ -202,7 +282,8 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
     suite.record.as_ref().is_none_or(|record| record.tests.iter().any(is_it))
 }
 
-fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader {
+/// `newest`: when the newest of the runs started that were accepted before.
+fn header(run: &RunData, suite: &SuiteData, known: &[String], newest: &str) -> BaselineHeader {
     let mut header = BaselineHeader::default();
     header.runs = known.to_vec();
     let results = suite.cases.iter().map(|case| &case.record).filter(|record| record.completed > 0);
@@ -221,7 +302,7 @@ fn header(run: &RunData, suite: &SuiteData, known: &[String]) -> BaselineHeader 
     }
     if let Some(record) = &run.record {
         header.commit = record.git.as_ref().map(|git| format!("{}{}", git.commit, if git.dirty { "+" } else { "" }));
-        header.date = record.started_at.chars().take("2026-11-22".len()).collect();
+        newest.max(record.started_at.as_str()).clone_into(&mut header.date);
     }
     header.version = env!("CARGO_PKG_VERSION").to_owned();
     header
@@ -238,6 +319,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);
     line.target.clone_from(&record.target);
+    record.run_of_result().clone_into(&mut line.run);
     (line.passed, line.trials) = counts(record);
     line.score = (!scores.is_empty()).then(|| rounded(evalsuite_statistics::mean(&scores)));
     line.spread = evalsuite_statistics::standard_deviation(&scores).map(rounded);
@@ -249,6 +331,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     }
     line.input.clone_from(&record.input_digest);
     line.graders.clone_from(&record.grader_digest);
+    line.threshold = Some(record.threshold);
     let mut judges = BTreeSet::new();
     case.trials.iter().flat_map(|trial| trial.record.all_graders()).for_each(|grader| add_judges(grader, &mut judges));
     line.judges = judges.into_iter().collect();

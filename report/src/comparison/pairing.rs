@@ -79,11 +79,11 @@ impl Pair<'_> {
 }
 
 /// The cases of a suite and target in two runs, by id. `torn`: keys of the cases whose record in base and run cannot be read;
-/// `has_thresholds`: whether the base says which score passed.
+/// `by_threshold`: whether a case is another one if other scores pass.
 pub(super) fn pair_cases<'a>(
     [base, run]: [&[&'a CaseData]; 2],
     torn: &[BTreeSet<String>; 2],
-    has_thresholds: bool,
+    by_threshold: bool,
 ) -> Vec<Pair<'a>> {
     let is_torn = |case: &CaseData| torn[0].contains(&case.record.case_key);
     let by_id = |cases: &[&'a CaseData]| -> BTreeMap<&'a str, &'a CaseData> {
@@ -99,7 +99,7 @@ pub(super) fn pair_cases<'a>(
             Some(then) if is_torn(now) => Pair::NoBase(then, now),
             Some(then) if torn[1].contains(&now.record.case_key) => Pair::NoResult(then, now),
             Some(then) => match pair(then, now) {
-                Pair::Both(then, now) if has_thresholds && !has_same_threshold(&then.record, &now.record) => {
+                Pair::Both(then, now) if by_threshold && !has_same_threshold(&then.record, &now.record) => {
                     Pair::Redefined(then, now)
                 }
                 pair => pair,
@@ -179,11 +179,6 @@ pub(crate) trait Standard {
     /// What comparisons and decisions call it.
     fn name<'a>(&'a self, base: &'a RunData) -> &'a str {
         &base.run_id
-    }
-
-    /// Whether it says which score passed.
-    fn has_thresholds(&self) -> bool {
-        true
     }
 
     /// Trials of a case that passed, and all that passed or failed, as they are compared.

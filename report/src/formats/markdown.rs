@@ -112,7 +112,7 @@ fn headline(run: &RunData) -> String {
         (counts.error, "with an error"),
         (counts.skipped, "skipped"),
         (running, "still running"),
-        (not_started, "not chosen or not started"),
+        (not_started, run.not_started_text()),
         (reused, "unchanged since an earlier run"),
     ] {
         if count > 0 {

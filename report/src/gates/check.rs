@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use evalsuite_records::record::{ReasonCode, Status, SuiteTest};
 use evalsuite_records::trial_statistics::binomial_at_least;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use super::measure::{Measured, rate_value};
 use super::{GateReport, GateResult, GateVerdict};
 use crate::run_data::values_of;
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, Problem, RunData, SuiteData};
 
 /// Share of missing results above which nothing can be said.
 const MOST_MISSING: f64 = 0.1;
@@ -36,7 +37,7 @@ impl GateOptions {
 /// Holds a run against gates.
 ///
 /// A gate is never met by a run with torn or missing records, by a run that has not ended, by no cases at all, or where more than a
-/// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless the results that are there miss it.
+/// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless no results in their place could meet it.
 pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateReport {
     let run = &*run.measured();
     let checked = Checked { run, broken: broken(run), options };
@@ -126,15 +127,17 @@ impl<'a> Checked<'a> {
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
         let filtered = filtered.len() + unknown.iter().filter(|case| is_filtered(case)).count();
         let unknown = unknown.iter().filter(|case| !is_filtered(case)).count();
-        let missing = Missing { skipped: skipped.len(), unknown, filtered };
+        let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
+        let missing = Missing { skipped: skipped.len(), unknown, unselected };
         let why = self.broken.clone().or_else(|| self.inconclusive_reason(gate, run.len(), &missing, &measured));
         let why = why.or_else(|| floor.clone().err());
         let floor = floor.ok();
+        let may_be_met = why.is_some() && self.may_be_met(gate, floor, &run, &missing);
         let chances = floor.and_then(|floor| GateChances::of(gate, run.len(), floor));
         let needed = chances.and_then(|chances| chances.needed_cases);
         let why = why.or_else(|| Some(format!("no result of so few meets it; {} cases are needed", needed?)));
         let verdict = match measured.value.zip(floor).map(|(value, floor)| gate.holds(value, floor)) {
-            Some(false) => GateVerdict::Missed,
+            Some(false) if !may_be_met => GateVerdict::Missed,
             Some(true) if why.is_none() => GateVerdict::Met,
             _ => GateVerdict::Undecided,
         };
@@ -171,9 +174,25 @@ impl<'a> Checked<'a> {
         Ok(sum)
     }
 
+    /// Whether results that are missing or cannot be read could meet a gate that the measured value misses.
+    fn may_be_met(&self, gate: &Gate, floor: Option<f64>, run: &[&CaseData], missing: &Missing) -> bool {
+        let is_of = |problem: &Problem, case: &CaseData| Path::new(&problem.file).starts_with(&case.directory);
+        let files: Vec<&Problem> = self.run.problems.iter().filter(|problem| problem.is_of_file()).collect();
+        let all = || self.run.suites.iter().flat_map(|suite| &suite.cases);
+        // How many cases are lost with another file is not known, nor how many selected ones have not started yet.
+        let is_bounded = !(self.run.in_use && self.options.only_selected)
+            && self.run.suites.iter().all(|suite| suite.record.is_some())
+            && files.iter().all(|problem| all().any(|case| is_of(problem, case)));
+        let (damaged, known): (Vec<&CaseData>, Vec<&CaseData>) =
+            run.iter().partition(|case| files.iter().any(|problem| is_of(problem, case)));
+        let missing = missing.skipped + missing.unknown + missing.unselected + damaged.len();
+        let best = Measured::at_best(gate, &known, is_bounded.then_some(missing));
+        best.zip(floor).is_none_or(|(best, floor)| gate.holds(best, floor))
+    }
+
     /// Why the measured value does not say that a gate is met.
     fn inconclusive_reason(&self, gate: &Gate, run: usize, missing: &Missing, measured: &Measured) -> Option<String> {
-        let Missing { skipped, unknown, filtered } = *missing;
+        let Missing { skipped, unknown, unselected } = *missing;
         if run == 0 {
             return Some("no case matches".to_owned());
         }
@@ -183,7 +202,6 @@ impl<'a> Checked<'a> {
             let others = if unknown > 0 { format!("; {unknown} of them may be others") } else { String::new() };
             return Some(format!("{missing} of {all} cases have no result{others}"));
         }
-        let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
         if unselected > 0 {
             return Some(format!(
                 "{} did not run; with --selected, only cases that ran are counted",
@@ -238,8 +256,8 @@ struct Missing {
     skipped: usize,
     /// Without a trial, so that it is not known whether they are meant.
     unknown: usize,
-    /// Not selected.
-    filtered: usize,
+    /// Neither selected nor skipped, if they count.
+    unselected: usize,
 }
 
 /// Whether the values of a key are in the records of trials.

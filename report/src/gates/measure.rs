@@ -92,6 +92,39 @@ impl Measured {
             }
         }
     }
+
+    /// The best value of cases together with others of which no result is known: so many, or `None` if that is not known either. `None` if
+    /// any value is possible.
+    pub(super) fn at_best(gate: &Gate, cases: &[&CaseData], missing: Option<usize>) -> Option<f64> {
+        let measure = gate.measure();
+        match measure {
+            Measure::PassRate | Measure::LowerPassRate => {
+                let failed = cases.iter().filter(|case| case.record.outcome != Status::Passed).count();
+                let all = cases.len() + missing?;
+                rate_value(measure, all - failed, all)
+            }
+            Measure::Score => {
+                let is_known = |case: &&&CaseData| case.record.outcome != Status::Error;
+                let scores = cases.iter().filter(is_known).filter_map(|case| case.record.sampled_score());
+                let mut scores: Vec<f64> = scores.collect();
+                scores.resize(cases.len() + missing?, 1.0);
+                Some(mean(&scores))
+            }
+            // What is missing can only make a sum larger.
+            Measure::Cost | Measure::Time => Self::of(gate, cases).value,
+            // How many trials a case without a record has is not known.
+            Measure::MedianTime | Measure::P95Time if missing != Some(0) => None,
+            Measure::MedianTime | Measure::P95Time => {
+                let trials = cases.iter().flat_map(|case| &case.record.trials);
+                let mut times: Vec<u64> = trials.map(|trial| trial.duration_ms.unwrap_or_default()).collect();
+                times.sort_unstable();
+                let rank = if measure == Measure::P95Time { 95 } else { 50 };
+                let seconds: Vec<f64> = times.into_iter().map(|ms| ms as f64 / 1e3).collect();
+                nearest_rank(&seconds, rank)
+            }
+            Measure::Lift | Measure::ScoreLift => None,
+        }
+    }
 }
 
 /// The measure of a rate; `None` without cases.

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use evalsuite_records::record::{
     AcceptedAnswers, Baseline, CaseRecord, Rule, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
-use evalsuite_report::baseline_as_run::{answer_pairs_with_accepted, read_accepted_answers, read_baseline};
+use evalsuite_report::baseline_as_run::{
+    answer_pairs_with_accepted, read_accepted_answers, read_baseline, remove_other_targets,
+};
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
     accept_answers, write_accepted_answers, write_baseline,
@@ -188,6 +190,12 @@ fn cases_come_go_and_change() {
     let baseline = accepted(&run(&[("changed", 3, 3), ("filtered", 3, 3), ("removed", 3, 3)]), None, &[]).baseline;
     let mut now = run(&[("changed", 0, 1), ("new", 0, 1)]);
     now.suites[0].cases[0].record.grader_digest = "other".into();
+    let mut raised = run(&[("changed", 0, 1)]);
+    raised.suites[0].cases[0].record.threshold = 0.9;
+    let redefined = accepted(&raised, Some(&baseline), &[]);
+    assert_eq!(decisions(&redefined)[0], ("changed", Decision::Redefined), "other scores pass: {redefined}");
+    let compared = Comparison::with_baselines(std::slice::from_ref(&baseline), &raised, &CompareOptions::new());
+    assert_eq!(compared.suites[0].changes[0].kind, ChangeKind::Redefined, "{compared}");
     now.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "filtered", "filtered"));
     let after = accepted(&now, Some(&baseline), &[]);
     let expected = [
@@ -219,12 +227,113 @@ fn a_result_counts_once_whichever_runs_take_it_over() {
     assert_eq!(trials(&other.baseline), [("a", 2, 2), ("b", 0, 2)]);
 }
 
+/// Each accepted run replaces its own results: what is accepted again is what it would be if it had been accepted once.
+#[test]
+fn a_run_that_is_accepted_again_counts_as_if_it_had_been_accepted_once() {
+    let base = accepted(&run_named("base", &[("a", 3, 3), ("b", 3, 3), ("c", 0, 3), ("d", 2, 3)]), None, &[]).baseline;
+    // A trial fails, then more do: chance explains the first one alone.
+    let small = run_named("grows", &[("a", 0, 1), ("b", 0, 0), ("c", 1, 1), ("d", 1, 1)]);
+    let whole = run_named("grows", &[("a", 0, 6), ("b", 1, 2), ("c", 4, 4), ("d", 1, 2)]);
+    let first = accepted(&small, Some(&base), &[]).baseline;
+    assert_eq!(trials(&first), [("a", 3, 4), ("b", 3, 3), ("c", 1, 4), ("d", 3, 4)]);
+    let grown = accepted(&whole, Some(&first), &[]);
+    let once = accepted(&whole, Some(&base), &[]);
+    assert_eq!(grown.baseline, once.baseline, "{grown}{once}");
+    assert_eq!(trials(&grown.baseline), [("a", 0, 6), ("b", 4, 5), ("c", 4, 4), ("d", 3, 5)]);
+    assert!(grown.to_string().contains("  lowered    a @ default  3/4, now 0/6\n"), "{grown}");
+    // A trial of the run ran again in it.
+    let other = run_named("grows", &[("a", 2, 2), ("b", 1, 2), ("c", 4, 4), ("d", 1, 2)]);
+    let replaced = accepted(&other, Some(&grown.baseline), &[]);
+    assert_eq!(replaced.baseline.cases, accepted(&other, Some(&base), &[]).baseline.cases, "{replaced}");
+    let unchanged = [("b", Decision::Unchanged), ("c", Decision::Unchanged), ("d", Decision::Unchanged)];
+    assert_eq!(decisions(&replaced)[1..], unchanged, "{replaced}");
+    // What was forced stays so.
+    let forced = accepted(&whole, Some(&replaced.baseline), &["b"]).baseline;
+    assert_eq!(trials(&forced)[1], ("b", 1, 2));
+    assert_eq!(trials(&accepted(&whole, Some(&forced), &[]).baseline)[1], ("b", 1, 2));
+    // A new case, whose trials are all of this run.
+    let new = accepted(&run_named("new", &[("e", 1, 1)]), None, &[]).baseline;
+    assert_eq!(trials(&accepted(&run_named("new", &[("e", 1, 3)]), Some(&new), &[]).baseline), [("e", 1, 3)]);
+}
+
+#[test]
+fn a_result_that_a_run_got_after_it_was_accepted_is_added_unless_a_later_run_has_one() {
+    let base = accepted(&run_named("base", &[("a", 3, 3), ("b", 3, 3)]), None, &[]).baseline;
+    let first = accepted(&run_named("grows", &[("a", 1, 1), ("b", 0, 0)]), Some(&base), &[]).baseline;
+    let whole = run_named("grows", &[("a", 1, 1), ("b", 1, 1)]);
+    assert_eq!(trials(&accepted(&whole, Some(&first), &[]).baseline), [("a", 4, 4), ("b", 4, 4)]);
+    let later = accepted(&run_named("later", &[("a", 0, 0), ("b", 1, 1)]), Some(&first), &[]).baseline;
+    let again = accepted(&whole, Some(&later), &[]);
+    assert_eq!(trials(&again.baseline), [("a", 4, 4), ("b", 4, 4)], "{again}");
+    assert_eq!(again.cases[1].why_kept.as_deref(), Some("run `later` was accepted after this one"));
+}
+
 #[test]
 fn a_run_is_the_same_in_a_directory_of_another_name() {
     let mut run = run_named("first", &[("a", 1, 1)]);
     run.run_id = "artifact".to_owned();
     let before = accepted(&run, None, &[]).baseline;
     assert_eq!(decisions(&accepted(&run, Some(&before), &[])), [("a", Decision::Unchanged)]);
+}
+
+/// Of two branches, each accepted its runs. The last run of the other one does not know the cases of this one.
+#[test]
+fn an_older_run_neither_removes_nor_redefines_cases() {
+    let of_day = |id: &str, day: u32, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        run.record.as_mut().unwrap().started_at = format!("2026-11-{day:02}T00:00:00.000Z");
+        run
+    };
+    let newer = accepted(&of_day("newer", 9, &[("a", 1, 1), ("b", 1, 1), ("new", 1, 1)]), None, &[]).baseline;
+    let mut older = of_day("older", 8, &[("a", 1, 1), ("b", 1, 1)]);
+    older.suites[0].cases[1].record.input_digest = "the input of then".to_owned();
+    let after = accepted(&older, Some(&newer), &[]);
+    assert_eq!(trials(&after.baseline), [("a", 2, 2), ("b", 1, 1), ("new", 1, 1)], "{after}");
+    let text = after.to_string();
+    for line in [
+        "  kept       b @ default  1/1  (another input, graders or threshold in this run, which is older than the baseline)\n",
+        "  kept       new @ default  1/1  (not in the suite of this run, which is older than the baseline)\n",
+    ] {
+        assert!(text.replace("1/1, now 1/1", "1/1").contains(line), "{line} is missing in {text}");
+    }
+    assert_eq!(after.baseline.header.date, "2026-11-09T00:00:00.000Z", "of the newest run");
+    assert_eq!(decisions(&accepted(&older, Some(&newer), &["b"]))[1], ("b", Decision::Redefined));
+    let newest = of_day("newest", 10, &[("a", 1, 1), ("b", 1, 1)]);
+    assert_eq!(decisions(&accepted(&newest, Some(&after.baseline), &[]))[2], ("new", Decision::Removed));
+    // Files of older versions have the day only.
+    let mut of_day_only = newer.clone();
+    of_day_only.header.date = "2026-11-09".to_owned();
+    assert_eq!(decisions(&accepted(&older, Some(&of_day_only), &[]))[2], ("new", Decision::Kept));
+}
+
+/// A suite had a matrix of targets, and has none now: no run has results of these targets any more.
+#[test]
+fn results_of_other_targets_are_not_missing() {
+    let as_target = |id: &str, target: &str, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        run.suites[0].cases.iter_mut().for_each(|case| case.record.target = target.to_owned());
+        run
+    };
+    let small = accepted(&as_target("first", "small", &NAMES.map(|id| (id, 1, 1))), None, &[]).baseline;
+    let run = as_target("second", "large", &NAMES.map(|id| (id, 1, 1)));
+    let both = accepted(&run, Some(&small), &[]);
+    assert!(both.to_string().contains("  kept       a @ small  1/1  (ran as another target)\n"), "{both}");
+    let mut compared = both.baseline.clone();
+    assert_eq!(remove_other_targets(&mut compared, suite(&run)), BTreeSet::from(["small".to_owned()]));
+    let compared = Comparison::with_baselines(&[compared], &run, &CompareOptions::new());
+    assert_eq!(compared.verdict(), ComparisonVerdict::Same, "{compared}");
+    // A case that did not run may have been of any target, and one of a matrix is missing.
+    let mut fewer = run.clone();
+    fewer.suites[0].cases.remove(0);
+    let left = |run: &RunData| {
+        let mut baseline = both.baseline.clone();
+        remove_other_targets(&mut baseline, suite(run));
+        baseline.cases.iter().filter(|line| line.target == "small").count()
+    };
+    assert_eq!((left(&run), left(&fewer)), (0, 1));
+    let tests = &mut fewer.suites[0].record.as_mut().unwrap().tests;
+    tests.iter_mut().for_each(|test| test.target = Some("small".to_owned()));
+    assert_eq!(left(&fewer), NAMES.len());
 }
 
 #[test]
@@ -249,11 +358,11 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22","runs":["run"],"version":"0.1.0"}"#
+        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22T14:25:50.464Z","runs":["run"],"version":"0.1.0"}"#
     );
     assert_eq!(
         lines[1],
-        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"input":"input of a","graders":"graders"}"#
+        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","input":"input of a","graders":"graders","threshold":0.8}"#
     );
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing else is left behind");
     std::fs::write(&file, text.replace("\"b\"", "\"a\"")).unwrap();

@@ -170,6 +170,11 @@ fn torn_records_and_running_tests_are_never_green() {
         shown(&run, "pass_rate >= 0.5"),
         ["undecided  …  0.800  40 cases  (tests of the run are still running)"]
     );
+    let mut selected = GateOptions::new();
+    selected.only_selected = true;
+    let verdict_of = |gate: &str| check_gates(&run, &[gate.parse().unwrap()], selected).verdict();
+    assert_eq!(verdict_of("pass_rate >= 0.9"), GateVerdict::Undecided, "others may pass");
+    assert_eq!(verdict_of("cost <= 0.1"), GateVerdict::Missed, "it can only grow");
     let output = tempfile::tempdir().unwrap();
     let directory = SyntheticRun::new("torn", 9, 1).write(output.path());
     std::fs::write(directory.join("run.json"), "{").unwrap();
@@ -207,6 +212,85 @@ fn missing_results_are_never_green() {
     }
     assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
     assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);
+}
+
+/// Ten cases of a hundred ran and failed: the others may pass.
+#[test]
+fn a_gate_is_missed_only_if_no_missing_result_could_meet_it() {
+    let mut run = run();
+    let mut lose = |count: usize| {
+        let tests = &mut run.suites[0].record.as_mut().unwrap().tests;
+        tests.retain(|test| !test.case_id.starts_with("lost"));
+        tests.extend((0..count).map(|index| {
+            let id = format!("lost-{index}");
+            SuiteTest::new("evals", format!("refunds::{id}"), id)
+        }));
+        run.clone()
+    };
+    // 32 of 40 cases passed: 80 %.
+    let fraction = |run: &RunData, gate: &str| (verdict(run, gate), report(run, &[gate]).results[0].why.is_some());
+    for (gate, least) in [("pass_rate >= 90%", 40), ("pass_rate > 90%", 41), ("lower(pass_rate) >= 90%", 113)] {
+        assert_eq!(fraction(&lose(0), gate).0, GateVerdict::Missed, "{gate}");
+        assert_eq!(fraction(&lose(least - 1), gate), (GateVerdict::Missed, true), "{gate}");
+        assert_eq!(fraction(&lose(least), gate), (GateVerdict::Undecided, true), "{gate}");
+        let selected = check_gates(&lose(least), &[gate.parse().unwrap()], {
+            let mut selected = GateOptions::new();
+            selected.only_selected = true;
+            selected
+        });
+        assert_eq!(selected.verdict(), GateVerdict::Missed, "{gate}: of what ran, nothing is missing");
+    }
+    let score = report(&lose(0), &["score >= 0"]).results[0].value.unwrap();
+    let limit = format!("score >= {}", (score * 40.0 + 10.0) / 50.0);
+    assert_eq!([lose(9), lose(10)].map(|run| verdict(&run, &limit)), [GateVerdict::Missed, GateVerdict::Undecided]);
+    for (gate, of_missing) in [
+        ("cost <= $0.01", GateVerdict::Missed),
+        ("time <= 1ms", GateVerdict::Missed),
+        ("p50(time) <= 1ms", GateVerdict::Undecided),
+        ("p95(time) <= 1ms", GateVerdict::Undecided),
+    ] {
+        assert_eq!(verdict(&lose(0), gate), GateVerdict::Missed, "{gate}");
+        assert_eq!(verdict(&lose(1), gate), of_missing, "{gate}");
+    }
+    for result in report(&lose(40), &["pass_rate >= 90% per target", "pass_rate >= 90% per bucket"]).results {
+        assert_ne!(result.verdict, GateVerdict::Missed, "a missing case may be of any group: {result}");
+    }
+}
+
+#[test]
+fn times_that_are_not_known_may_be_short() {
+    let mut run = run();
+    let mut forget = |count: usize| {
+        let trials = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).map(|case| &mut case.record.trials[0]);
+        trials.take(count).for_each(|trial| trial.duration_ms = None);
+        run.clone()
+    };
+    assert_eq!(verdict(&forget(19), "p50(time) <= 1ms"), GateVerdict::Missed);
+    assert_eq!(verdict(&forget(20), "p50(time) <= 1ms"), GateVerdict::Undecided);
+    assert_eq!(verdict(&forget(20), "p95(time) <= 1ms"), GateVerdict::Missed);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_may_be_of_a_pass() {
+    let output = tempfile::tempdir().unwrap();
+    let directory = SyntheticRun::new("torn", 30, 1).write(output.path());
+    let run = RunData::read(&directory).unwrap();
+    let count = |outcomes: &[Status]| {
+        let cases = run.suites.iter().flat_map(|suite| &suite.cases);
+        cases.filter(|case| outcomes.contains(&case.record.outcome)).count() as f64
+    };
+    let best = count(&[Status::Passed, Status::Skipped])
+        / count(&[Status::Passed, Status::Skipped, Status::Failed, Status::Error]);
+    let [below, at] = [best - 0.01, best].map(|rate| format!("pass_rate > {rate}"));
+    let passed = run.suites[0].cases.iter().find(|case| case.record.outcome == Status::Passed).unwrap();
+    std::fs::write(directory.join(&passed.directory).join("case.json"), "{").unwrap();
+    let run = RunData::read(&directory).unwrap();
+    assert_eq!(verdict(&run, &below), GateVerdict::Undecided, "{}", report(&run, &[&below]));
+    assert_eq!(verdict(&run, &at), GateVerdict::Missed, "{}", report(&run, &[&at]));
+    // Without the list of tests, it is not known how many are missing.
+    std::fs::remove_file(run.suites[0].directory.join("suite.json")).unwrap();
+    let run = RunData::read(&directory).unwrap();
+    assert_eq!(verdict(&run, &at), GateVerdict::Undecided, "{}", report(&run, &[&at]));
 }
 
 /// What a case is about is in the records of its trials, and a case that was skipped before it ran has none.

@@ -97,7 +97,7 @@ pub(crate) fn confirm<'a>(plan: &'a Plan<'a>, setup: &mut CaseSetup<'a>, trials:
     }
     // A baseline that is not valid is reported with the outcome of the case.
     let file = file(plan);
-    let Ok(Some(accepted)) = accepted_result(&file, &plan.identity) else { return Ok(()) };
+    let Ok(Some(accepted)) = accepted_result(&file, &plan.identity, plan.standard.threshold) else { return Ok(()) };
     let Some(repetition) = repetition(trials, plan, &accepted, || unchanged_suite(&file).ok(), most) else {
         return Ok(());
     };
@@ -193,7 +193,7 @@ fn in_baseline(record: &CaseRecord, BaselineResult { expectation, passed, trials
         Expectation::Quarantined => format!("quarantined as flaky, {passed} {of} passed; this failure may be chance"),
         Expectation::Unconfirmed => format!("{passed} {of} passed; this failure may be chance"),
         Expectation::Regression => format!("regression, {passed} {of} passed"),
-        Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
+        Expectation::Redefined => "not comparable, its input, graders or threshold have changed since".to_owned(),
         _ => format!("{passed} {of} passed"),
     }
 }

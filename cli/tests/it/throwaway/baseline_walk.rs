@@ -85,7 +85,14 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
 
     package.write("suites/words/tasks/hard.json", &suites::task("hard", "hard", "something else"));
     let other = test(&package, &["hard"], "").fails("the baseline is of other graders");
-    other.says("  baseline: not comparable, its input or graders have changed since");
+    other.says("  baseline: not comparable, its input, graders or threshold have changed since");
+    let suite = "{ \"name\": \"words\", \"agent_name\": \"echo\", \"kind\": \"capability\"";
+    package.write("suites/words/suite.json", &format!("{suite}, \"task_pass_threshold\": 0.5 }}"));
+    let other = test(&package, &["easy"], "").fails("the baseline is of another threshold");
+    other.says("  baseline: not comparable, its input, graders or threshold have changed since");
+    let shown = evalsuite(&package, &["diff", "--baseline"], "");
+    shown.says("definition changed  easy").is_silent_about("regressed");
+    package.write("suites/words/suite.json", &format!("{suite} }}"));
 
     let file = files[0].as_ref().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
@@ -93,6 +100,10 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
     let torn = test(&package, &["easy"], "easy").fails("an invalid baseline is an error");
     torn.says("evaluation error (setup/invalid_setting): easy (words)")
         .says("is invalid: line 2: 1 of 0 trials passed");
+    // Lines in a format that is not known do not make a failure an expected one.
+    std::fs::write(&file, text.replace("evalsuite.baseline/1", "evalsuite.baseline/2")).unwrap();
+    let newer = test(&package, &["new"], "").fails("a baseline of another version is an error");
+    newer.says("is invalid: line 1: the schema is `evalsuite.baseline/2`");
 }
 
 /// An agent whose calls in a test program pass or fail as the letters of `KNOWS` say, and fail after them.

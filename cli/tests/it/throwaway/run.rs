@@ -399,6 +399,9 @@ fn a_chosen_test_that_the_test_runner_leaves_out_is_no_success() {
     let ran = chosen.run_again(&["--nextest", "--test", "evals"]);
     assert_eq!(ran.code, Some(4), "{}", ran.transcript());
     ran.says("shop: 1 passed, 0 failed").says("shop: 1 test not started: shop::small\n");
+    let finished = chosen.call(&["finish"], &[]);
+    assert_eq!(finished.code, Some(4), "{}", finished.transcript());
+    finished.says("shop: 1 test not started: shop::small\n");
     chosen.run_again(&["--nextest", "--test", "evals", "large"]).succeeds("the case passes");
     let part = ["--nextest", "--test", "evals", "--", "--partition", "count:1/1"];
     chosen.run_again(&part).succeeds("which tests other machines run is not known");
@@ -421,6 +424,16 @@ fn the_result_is_printed_as_json() {
     assert_eq!(result["unchecked_gates"], evalsuite_schema::json::json!(["suite:shop pass_rate >= 90%"]));
     let not_started = &result["run"]["suites"][0]["not_started"];
     assert_eq!(not_started, &evalsuite_schema::json::json!([]), "the other test was not chosen");
+    let run_of = |agent| {
+        let variables = [("EVALSUITE_RUN_ID", "goes-on"), ("EVALSUITE_AGENT_DIGEST", agent)];
+        chosen.run_with(&["--test", "evals", "small"], &variables).succeeds("the case passes")
+    };
+    let warning = "runs/goes-on was started with another agent, and will have results of both";
+    run_of("one").is_silent_about("another agent");
+    run_of("one").is_silent_about("another agent");
+    run_of("two").says(warning);
+    let finished = chosen.call(&["finish"], &[]).succeeds("nothing is missing of what was chosen");
+    finished.says("shop: 1 passed").is_silent_about("not started").is_silent_about("not chosen");
 }
 
 #[needs(nextest)]

@@ -144,6 +144,8 @@ fn a_run_that_cannot_be_decided_says_what_a_rerun_adds() {
 #[test]
 fn the_verdict_is_the_same_however_the_run_is_executed() {
     let decided = Decided::new("decided_same", "10");
+    let retries = "[profile.default]\nretries = 2\n[[profile.default.overrides]]\nfilter = \"all()\"\nretries = 3\n";
+    decided.package().write(".config/nextest.toml", retries);
     let base = decided.package().records_directory().join("runs/base").display().to_string();
     let output = |part: &str| decided.package().records_directory().join(part);
     // In directories of their own: a run of the same agent beside them would continue.
@@ -175,6 +177,9 @@ fn the_verdict_is_the_same_however_the_run_is_executed() {
     assert!(Path::new(&into).join("runs/shards/decision.json").is_file(), "the plan is that of all parts");
     found.push(decision_in("merged", &[]));
     assert!(found.iter().all(|other| *other == found[0]) && found[0].1 > 0, "{found:?}");
+    let repeated = decided.package().records().named("case.json");
+    let is_repeated = |file: &&std::path::PathBuf| file.display().to_string().contains(".attempt-");
+    assert_eq!(repeated.iter().find(is_repeated), None, "nextest repeats no test, whatever its configuration says");
 }
 
 #[test]
