@@ -60,23 +60,30 @@ impl AskingGrader {
         let model = judge.command.as_deref().or(model);
         let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
         match self.cassette.0.look_up(asker, key.clone()) {
-            LookUp::Found(reply) => JudgeReply::from_json(reply)
-                .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
+            LookUp::Found(reply) => JudgeReply::from_json(reply).map_err(|error| {
+                JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}")).unpaid()
+            }),
             LookUp::Ask(recorded) => {
                 let reply = call(&judge.judge, request)?;
-                let mut kept = to_value(&reply)
-                    .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))?;
+                let mut kept = to_value(&reply).map_err(|error| {
+                    JudgeError::permanent(format!("the reply cannot be recorded: {error}")).after(&reply)
+                })?;
                 if let Some(model) = model {
                     kept[ASKED_MODEL] = json!(model);
                 }
-                let is_kept = self.cassette.0.keep(recorded, kept);
-                is_kept.map(|()| reply).map_err(|error| JudgeError::permanent(error.to_string()))
+                match self.cassette.0.keep(recorded, kept) {
+                    Ok(()) => Ok(reply),
+                    Err(error) => Err(JudgeError::permanent(error.to_string()).after(&reply)),
+                }
             }
-            LookUp::OtherModel(message) => Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale)),
+            LookUp::OtherModel(message) => {
+                Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale).unpaid())
+            }
             LookUp::Missing(message) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
                 Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
-                    .with_code(ReasonCode::RecordingStale),
-                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
+                    .with_code(ReasonCode::RecordingStale)
+                    .unpaid(),
+                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing).unpaid(),
             }),
         }
     }
@@ -118,12 +125,12 @@ fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeEr
             return Err(JudgeError::new(format!("the judge did not reply within {} s", limit.as_secs_f64())));
         }
         Err(error) => {
-            return Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}")));
+            return Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}")).unpaid());
         }
     };
     match reply.defect() {
         None => Ok(reply),
-        Some(defect) => Err(JudgeError::permanent(defect)),
+        Some(defect) => Err(JudgeError::permanent(defect).after(&reply)),
     }
 }
 

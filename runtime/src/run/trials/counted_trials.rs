@@ -48,14 +48,14 @@ pub(crate) fn cost<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> Opt
     trials.into_iter().flat_map(of_trial).flatten().reduce(|sum, cost| sum + cost)
 }
 
-/// Whether the cost of some trials is not known, of the agent, of a judge or of a simulated user. That of an attempt that was repeated does not
-/// matter: it often ends before there is one.
-pub(crate) fn is_cost_partial<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> bool {
-    trials.into_iter().any(|trial| {
-        trial.cost_usd.is_none()
-            || trial.user.is_some() && trial.user_cost_usd.is_none()
-            || trial.judges().iter().any(|judge| judge.cost_usd.is_none())
-    })
+/// Whether the cost of some trials, or attempts that were repeated, is not known, of the agent, of a judge or of a simulated user. An attempt
+/// often ends before its agent is called.
+pub(crate) fn is_cost_partial<'t>(
+    trials: impl IntoIterator<Item = &'t TrialRecord>,
+    retried: impl IntoIterator<Item = &'t TrialRecord>,
+) -> bool {
+    let lacks_cost = |trial: &TrialRecord| !trial.unknown_costs().is_none();
+    trials.into_iter().any(|trial| trial.cost_usd.is_none() || lacks_cost(trial)) || retried.into_iter().any(lacks_cost)
 }
 
 /// Mean score of the trials that passed or failed.
