@@ -10,7 +10,7 @@ use evalsuite_schema::grader::JudgeSettings;
 use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judge_call::{AskingGrader, CallPurpose, JudgeFailure, until_readable};
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
-use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, repair_prompt};
+use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, SHORTER, repair_prompt};
 use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
@@ -197,8 +197,12 @@ impl GraderInquiry {
     ) -> Result<T, JudgeFailure> {
         let call = |purpose: CallPurpose<'_>| {
             let mut request = question.clone();
-            if let CallPurpose::Repair { reply, problem } = purpose {
-                request.user = repair_prompt(repair, &question.user, reply, problem);
+            match purpose {
+                CallPurpose::Answer => {}
+                CallPurpose::Repair { reply, problem } => {
+                    request.user = repair_prompt(repair, &question.user, reply, problem);
+                }
+                CallPurpose::Shorter => request.user = repair_prompt(SHORTER, &question.user, "", ""),
             }
             self.call(judge, request, folder)
         };

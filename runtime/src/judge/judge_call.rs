@@ -134,7 +134,7 @@ fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeEr
     }
 }
 
-/// Calls until a reply can be read; one more asks to repair the last one.
+/// Calls until a reply can be read; one more asks to repair the last one, or for a shorter one.
 const ATTEMPTS: u32 = 3;
 
 /// Wait after the first failed call; each further one doubles it.
@@ -149,6 +149,9 @@ pub(crate) enum CallPurpose<'a> {
     Answer,
     /// The judge rewrites a reply that cannot be read.
     Repair { reply: &'a str, problem: &'a str },
+    /// The judge answers the question in fewer words, because its service cut off what it replied. An unfinished reply is not repaired: it is
+    /// a draft, without what would have followed.
+    Shorter,
 }
 
 /// Why there is no reply that can be read.
@@ -158,7 +161,8 @@ pub(crate) struct JudgeFailure {
     pub(crate) code: ReasonCode,
 }
 
-/// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot. `read` returns
+/// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot, or to answer again in fewer
+/// words. `read` returns
 /// what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
 pub(crate) fn until_readable<T, E: Display>(
     judge: &str,
@@ -180,7 +184,7 @@ pub(crate) fn until_readable<T, E: Display>(
         }
         false => read(reply).map_err(|defect| defect.to_string()),
     };
-    let mut unreadable: Option<(String, String)> = None;
+    let mut unreadable: Option<(JudgeReply, String)> = None;
     let mut problem = String::new();
     let mut left = limit;
     for attempt in 0..ATTEMPTS {
@@ -189,7 +193,7 @@ pub(crate) fn until_readable<T, E: Display>(
                 Ok(read) => return Ok(read),
                 Err(defect) => {
                     problem.clone_from(&defect);
-                    unreadable = Some((reply.text, defect));
+                    unreadable = Some((reply, defect));
                 }
             },
             Err(error) if error.is_permanent() => return Err(refused(&error)),
@@ -207,16 +211,22 @@ pub(crate) fn until_readable<T, E: Display>(
         }
     }
     let mut tries = format!("{ATTEMPTS} attempts");
-    if let Some((reply, defect)) = unreadable.filter(|(reply, _)| !reply.trim().is_empty()) {
-        tries.push_str(" and a repair");
-        match call(CallPurpose::Repair { reply: &reply, problem: &defect }) {
+    if let Some((reply, defect)) = unreadable.filter(|(reply, _)| reply.is_cut_off || !reply.text.trim().is_empty()) {
+        let (purpose, shown, failed) = match reply.is_cut_off {
+            true => (CallPurpose::Shorter, " and one for a shorter reply", "the call for a shorter reply"),
+            false => {
+                (CallPurpose::Repair { reply: &reply.text, problem: &defect }, " and a repair", "the call to repair it")
+            }
+        };
+        tries.push_str(shown);
+        match call(purpose) {
             Ok(repaired) => match read(&repaired) {
                 Ok(read) => return Ok(read),
                 Err(defect) => problem = defect,
             },
             // A cassette without this call is not the fault of the judge.
             Err(error) if error.code().is_some() => return Err(refused(&error)),
-            Err(error) => problem = format!("{defect}; the call to repair it failed: {error}"),
+            Err(error) => problem = format!("{defect}; {failed} failed: {error}"),
         }
     }
     let message = format!("judge `{judge}` gave no usable reply in {tries}: {problem}");
@@ -421,10 +431,28 @@ mod tests {
                     shown.push(format!("{reply}: {problem}"));
                     Ok("7".into())
                 }
+                CallPurpose::Shorter => panic!("no reply was cut off"),
             },
             number,
         );
         assert_eq!((read.ok(), shown), (Some(7), vec!["second: not a number".to_owned()]));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_is_not_repaired_but_asked_for_again() {
+        // Of a model that thinks, nothing may be left.
+        for cut in ["perhaps 7, but", ""] {
+            let mut asked = Vec::new();
+            let call = |purpose: CallPurpose<'_>| {
+                asked.push(purpose == CallPurpose::Shorter);
+                Ok(match purpose {
+                    CallPurpose::Shorter => "6".into(),
+                    _ => JudgeReply { is_cut_off: true, ..JudgeReply::new(cut) },
+                })
+            };
+            assert_eq!(until_readable("j", LIMIT, call, number).unwrap(), 6, "{cut}");
+            assert_eq!(asked, [false, false, false, true], "{cut}");
+        }
     }
 
     #[test]

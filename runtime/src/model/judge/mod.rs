@@ -387,7 +387,8 @@ impl SuiteJudge<'_> {
 
     /// The judge's reply.
     ///
-    /// A judge that is busy or cannot be reached is asked up to three times.
+    /// A judge that is busy or cannot be reached, or whose service cuts off the reply, is asked up to three times; in the latter case once
+    /// more, for a shorter reply.
     ///
     /// # Errors
     ///
@@ -404,7 +405,10 @@ impl SuiteJudge<'_> {
     ///
     /// As [`ask`](Self::ask).
     pub fn ask_blocking(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
-        self.ask_until(&request.into(), |reply| Ok(reply.clone()))
+        self.ask_until(&request.into(), |reply| match reply.is_cut_off {
+            true => Err("the reply does not end".into()),
+            false => Ok(reply.clone()),
+        })
     }
 
     /// The judge's reply, read as JSON: all of it, else the object from its first brace to its last.
