@@ -34,6 +34,8 @@ struct InquiryProgress {
     record: JudgeRecord,
     /// Number of replies by judge.
     replies: BTreeMap<String, u32>,
+    /// Digests of the prompts that were replied to, each with its judge.
+    answered: Vec<(String, String)>,
     /// Numbers of calls that have ended with known tokens, and with a known cost.
     known: [u32; 2],
     failure: Option<JudgeFailure>,
@@ -211,15 +213,19 @@ impl GraderInquiry {
 
     /// One call. The reply is written to a file, whether it can be used or not.
     fn call(&self, judge: &ChosenJudge, mut request: JudgeRequest, folder: &str) -> Result<JudgeReply, JudgeError> {
-        {
+        let question = (judge.name.clone(), sha256(format!("{}\0{}", request.system, request.user)));
+        let earlier = {
             let mut progress = self.progress();
             if progress.is_over {
                 return Err(JudgeError::permanent("the grader that asks has ended"));
             }
             request.repeat = progress.begin_call(&judge.name);
-        }
-        let asked = self.grader.ask(judge, request, &self.choice.options);
+            progress.answered.iter().filter(|answered| **answered == question).count()
+        };
+        let earlier = u32::try_from(earlier).unwrap_or(u32::MAX);
+        let asked = self.grader.ask(judge, request, &self.choice.options, earlier);
         let reply = asked.inspect_err(|error| self.progress().add_failure(error))?;
+        self.progress().answered.push(question);
         let number = self.progress().replies.values().sum::<u32>() + 1;
         let file = self.write(folder, &format!("reply-{number}.txt"), &reply.text);
         self.progress().add_reply(&judge.name, &reply, file);

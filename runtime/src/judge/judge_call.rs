@@ -39,12 +39,13 @@ pub(crate) struct AskingGrader {
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the
-    /// request sets nothing.
+    /// request sets nothing; `earlier` is the number of replies of the judge to the same question.
     pub(crate) fn ask(
         &self,
         judge: &ChosenJudge,
         mut request: JudgeRequest,
         options: &JudgeOptions,
+        earlier: u32,
     ) -> Result<JudgeReply, JudgeError> {
         request.case_id.clone_from(&self.case_id);
         request.trial = self.trial;
@@ -59,7 +60,7 @@ impl AskingGrader {
         let model = options.endpoint.as_ref().filter(|_| !judge.is_named).map(|endpoint| endpoint.model.as_str());
         let model = judge.command.as_deref().or(model);
         let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
-        match self.cassette.0.look_up(asker, key.clone()) {
+        match self.cassette.0.look_up(asker, key.clone(), earlier) {
             LookUp::Found(reply) => JudgeReply::from_json(reply).map_err(|error| {
                 JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}")).unpaid()
             }),
