@@ -106,6 +106,7 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
         ("model", "the model changed"),
         ("judge", "the judge changed"),
         ("temperature", "the temperature changed"),
+        ("max_steps", "`max_steps` changed"),
         ("config", "`config` changed"),
         ("images", "the images changed"),
         ("response_schema", "the shape of replies changed"),
