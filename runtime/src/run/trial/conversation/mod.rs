@@ -280,6 +280,7 @@ impl ConversationSoFar {
         facts.input = Some(Input::Messages(self.window(&turn.input, None)));
         facts.expected_output.clone_from(&turn.expected_output);
         facts.is_conversation = true;
+        facts.first_simulated_turn = self.first_simulated;
     }
 
     /// Adds what graders of the whole get of its turns: all messages in order, if every turn reported its own.
