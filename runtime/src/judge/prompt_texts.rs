@@ -10,6 +10,7 @@ macro_rules! contract {
         concat!(
             include_str!($file),
             include_str!("../model/judge/untrusted.txt"),
+            include_str!("prompts/undecided.txt"),
             include_str!("prompts/one_object.txt")
         )
     };
