@@ -88,7 +88,7 @@ pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
         return Err(JudgeError::new("the service's reply has no `choices[0].message`").after(&paid));
     }
     let content = match &message["content"] {
-        Value::String(text) => text.clone(),
+        Value::String(text) if !text.is_empty() => text.clone(),
         // Other parts are the thinking of the model.
         Value::Array(parts) => {
             let is_said =
@@ -226,6 +226,8 @@ mod tests {
         }
         let refused = reply(r#"{"choices": [{"message": {"content": null, "refusal": "no"}}]}"#, None).unwrap();
         assert_eq!((refused.text(), refused.usage, refused.cost_usd), ("no", None, None));
+        let silent = reply(r#"{"choices": [{"message": {"content": "", "refusal": "no"}}]}"#, None).unwrap();
+        assert_eq!(silent.text(), "no");
     }
 
     #[test]
