@@ -164,8 +164,7 @@ pub(crate) struct JudgeFailure {
 }
 
 /// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot, or to answer again in fewer
-/// words. `read` returns
-/// what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
+/// words. `read` returns what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
 pub(crate) fn until_readable<T, E: Display>(
     judge: &str,
     limit: Duration,

@@ -34,8 +34,8 @@ pub struct Cassette(pub(crate) Arc<dyn ReplyStore>);
 /// The source of the replies in a [`Cassette`].
 pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
     /// The recorded reply to a request, or whether the request has to be sent.
-    /// `earlier`: how many replies to this request have been used for the same purpose, such as other votes of a judge. The last recorded
-    /// reply is used again only for another purpose.
+    /// `earlier`: how many replies to this request a judge has given for the same purpose, such as its earlier votes. Recorded replies are
+    /// used again only for another purpose, such as another made-up result.
     fn look_up(&self, asker: Asker<'_>, request: Value, earlier: u32) -> LookUp;
 
     /// Records a reply.

@@ -480,6 +480,31 @@ async fn on_own_thread<T: Send + 'static>(
 mod tests {
     use super::*;
 
+    /// A judge whose service cuts off all its replies.
+    #[derive(Debug)]
+    struct CutOff(&'static str);
+
+    impl Inquiry for CutOff {
+        fn ask(
+            &self,
+            _: Option<&str>,
+            _: &JudgeRequest,
+            read: &mut dyn FnMut(&JudgeReply) -> Result<(), InvalidReply>,
+        ) -> Result<(), JudgeError> {
+            let reply = JudgeReply { is_cut_off: true, ..JudgeReply::new(self.0) };
+            read(&reply).map_err(|defect| JudgeError::permanent(defect.to_string()))
+        }
+    }
+
+    #[test]
+    fn a_grader_gets_no_text_that_was_cut_off_and_whole_json() {
+        let judge = |text| SuiteJudge::new(Some(Arc::new(CutOff(text))), None);
+        let error = judge("PASS, unless").ask_blocking("?").unwrap_err();
+        assert_eq!(error.to_string(), "the reply does not end");
+        let read: evalsuite_schema::Value = judge("{\"polite\": true}").ask_json_blocking("?").unwrap();
+        assert_eq!(read["polite"], true);
+    }
+
     #[test]
     fn the_retry_of_an_error_is_found_through_contexts() {
         let wait = Duration::from_secs(7);

@@ -263,8 +263,11 @@ impl ReplyStore for SharedCassette {
         let mut so_far = self.recorded();
         let recorded = self.earlier.as_ref().filter(|_| reuses).and_then(|earlier| earlier.file.entries.get(&key));
         let times = so_far.replies.asked.entry(key.clone()).or_default();
-        let last = |entry: &'_ RequestReplies| entry.replies.last().filter(|_| earlier == 0).cloned();
-        let reply = recorded.and_then(|entry| entry.replies.get(*times).cloned().or_else(|| last(entry)));
+        let again = |entry: &RequestReplies| match asker {
+            Asker::Agent => entry.replies.last().cloned(),
+            Asker::Judge(_) | Asker::AbsentJudge(_) => entry.replies.get(earlier as usize).cloned(),
+        };
+        let reply = recorded.and_then(|entry| entry.replies.get(*times).cloned().or_else(|| again(entry)));
         *times += 1;
         let is_command = matches!(asker, Asker::Judge(Some(model)) | Asker::AbsentJudge(Some(model)) if model.starts_with(OF_COMMAND));
         let other = match (&reply, asker) {
@@ -389,8 +392,9 @@ mod tests {
             LookUp::Missing(_) => None,
             other => panic!("{other:?}"),
         };
-        assert_eq!([text(0), text(1), text(2)], [Some(json!("1")), Some(json!("2")), None]);
-        assert_eq!(text(0), Some(json!("2")), "asked for another purpose");
+        let recorded = [Some(json!("1")), Some(json!("2")), None];
+        assert_eq!([text(0), text(1), text(2)], recorded);
+        assert_eq!([text(0), text(1), text(2)], recorded, "asked again for another purpose");
         let graded_again = cassette(Mode::Regrade);
         for earlier in 0..2 {
             assert!(matches!(graded_again.look_up(asker, request.clone(), earlier), LookUp::Found(_)));
