@@ -6,7 +6,7 @@ use std::fmt;
 
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, PassRate, SampleRecord, Stability, SuiteSummary, TargetSummary,
-    TrialSummary,
+    TrialSummary, UnknownParts,
 };
 use evalsuite_records::summary::{SummaryText, TextTable, lower_bound};
 use evalsuite_schema::decimal::at_least;
@@ -70,19 +70,30 @@ fn most_expensive(cases: &[CaseRecord]) -> TextTable {
     let cost = |case: &CaseRecord, of: fn(&TrialSummary) -> Option<f64>| {
         case.trials.iter().chain(case.uncounted_trials()).filter_map(of).reduce(|sum, cost| sum + cost)
     };
-    let costs = |case| (cost(case, |trial| trial.cost_usd), cost(case, |trial| trial.judge_cost_usd));
+    let costs = |case| {
+        [
+            cost(case, |trial| trial.cost_usd),
+            cost(case, |trial| trial.judge_cost_usd),
+            cost(case, |trial| trial.user_cost_usd),
+        ]
+    };
     let mut costly: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();
-    let total = |(agent, judge): (Option<f64>, Option<f64>)| agent.unwrap_or_default() + judge.unwrap_or_default();
+    let total = |costs: [Option<f64>; 3]| costs.into_iter().flatten().sum::<f64>();
     costly.retain(|(costs, _)| total(*costs) > 0.0);
     costly.sort_by(|(one, _), (other, _)| total(*other).total_cmp(&total(*one)));
-    let mut table = TextTable::new(&["most expensive", "USD", "judge USD"]);
+    let mut table = TextTable::new(&["most expensive", "USD", "judge USD", "user USD"]);
     if costly.len() > 1 {
-        let dollars = |cost: f64| format!("{cost:.4}");
-        for ((agent, judge), case) in costly.into_iter().take(LISTED) {
-            let agent = agent.map(|cost| lower_bound(case.trials_of_unknown_cost() > 0, &dollars(cost)));
-            let lacks_judge = |trial: &TrialSummary| trial.judge_usage.is_some() && trial.judge_cost_usd.is_none();
-            let judge = judge.map(|cost| lower_bound(case.all_trials().any(lacks_judge), &dollars(cost)));
-            table.add(vec![Some(case.test_name.clone()), agent, judge]);
+        for (costs, case) in costly.into_iter().take(LISTED) {
+            let unknown = case.unknown_costs();
+            let dollars = |who: usize, is_unknown: fn(&UnknownParts) -> bool| {
+                Some(lower_bound(unknown.iter().any(is_unknown), &format!("{:.4}", costs[who]?)))
+            };
+            let [agent, judge, user] = [
+                dollars(0, |unknown| unknown.agent),
+                dollars(1, |unknown| unknown.judges),
+                dollars(2, |unknown| unknown.user),
+            ];
+            table.add(vec![Some(case.test_name.clone()), agent, judge, user]);
         }
     }
     table
@@ -255,7 +266,7 @@ impl fmt::Display for JudgedRate {
 #[cfg(test)]
 mod tests {
     use evalsuite_records::record::{
-        CalibrationRecord, CalibrationStatistics, GraderRecord, JudgeRecord, SampleRecord, Shortfall, Usage,
+        CalibrationRecord, CalibrationStatistics, GraderRecord, JudgeRecord, SampleRecord, Shortfall,
     };
 
     use super::*;
@@ -338,7 +349,7 @@ mod tests {
         let suite = SuiteData { calibration: Some(calibration), ..SuiteData::default() };
         let mut judged = case("shop::dear", 4, 5, [Some(0.02), Some(0.1)]);
         let mut uncounted = TrialSummary::default();
-        uncounted.judge_usage = Some(Usage::new(1, 1));
+        uncounted.unknown_costs.judges = true;
         judged.trials.push(uncounted);
         let cases = [judged, case("shop::cheap", 3, 3, [Some(0.01), None])];
         let mut text = String::new();

@@ -115,10 +115,10 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
         record.notes.iter().for_each(|note| add_indented(text, "  ", &format!("{}  {}", note.code, note.message)));
     }
     let dollars = |usd: f64| format!("{usd:.4} USD");
-    let tokens = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
-    let judges = record.judges();
-    let judge_tokens = |usage| lower_bound(judges.iter().any(|judge| judge.usage.is_none()), &tokens(usage));
-    let judge_cost = |usd| lower_bound(judges.iter().any(|judge| judge.cost_usd.is_none()), &dollars(usd));
+    let number = |usage: Usage| format!("{} input, {} output", usage.input, usage.output);
+    let (unknown_tokens, unknown_costs) = (record.unknown_tokens(), record.unknown_costs());
+    let tokens = |usage: Option<Usage>, is_bound| usage.map(|usage| lower_bound(is_bound, &number(usage)));
+    let cost = |usd: Option<f64>, is_bound| usd.map(|usd| lower_bound(is_bound, &dollars(usd)));
     let seals = record.seals();
     add_facts(
         text,
@@ -126,13 +126,13 @@ fn add_results(text: &mut String, record: &TrialRecord, files: &mut TrialFiles<'
             ("seal", Some(seals.join("; ")).filter(|seals| !seals.is_empty())),
             ("model", record.model.clone()),
             ("duration", record.duration_ms.map(|ms| format!("{ms} ms"))),
-            ("tokens", record.usage.map(tokens)),
-            ("cost", record.cost_usd.map(dollars)),
-            ("judge tokens", record.judge_usage.map(judge_tokens)),
-            ("judge cost", record.judge_cost_usd.map(judge_cost)),
+            ("tokens", tokens(record.usage, unknown_tokens.agent)),
+            ("cost", cost(record.cost_usd, unknown_costs.agent)),
+            ("judge tokens", tokens(record.judge_usage, unknown_tokens.judges)),
+            ("judge cost", cost(record.judge_cost_usd, unknown_costs.judges)),
             ("user", record.user.as_ref().map(user_text)),
-            ("user tokens", record.user_usage.map(tokens)),
-            ("user cost", record.user_cost_usd.map(dollars)),
+            ("user tokens", tokens(record.user_usage, unknown_tokens.user)),
+            ("user cost", cost(record.user_cost_usd, unknown_costs.user)),
         ],
     );
 }

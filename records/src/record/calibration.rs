@@ -114,7 +114,7 @@ impl CalibrationRecord {
     /// Whether the cost of some calls is not known, so that `cost_usd` is a lower bound.
     pub fn is_cost_partial(&self) -> bool {
         let mut judges = self.samples.iter().filter_map(|sample| sample.grader.as_ref()?.judge.as_ref());
-        judges.any(|judge| judge.cost_usd.is_none())
+        judges.any(|judge| !judge.is_cost_known())
     }
 }
 

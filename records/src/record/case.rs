@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
 
-use super::{Reason, Status, TrialRecord, Usage};
+use super::{Reason, Status, TrialRecord, UnknownParts, Usage};
 use crate::exact_sums::mean;
 
 /// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
@@ -192,8 +192,7 @@ impl CaseRecord {
         mean(&scores)
     }
 
-    /// The trials that ran, also those that count only with their cost. An attempt that was repeated often ends before its cost is known, and
-    /// the cost of its trial is known all the same.
+    /// The trials that ran, also those that count only with their cost, without attempts that were repeated.
     pub fn all_trials(&self) -> impl Iterator<Item = &TrialSummary> {
         self.trials.iter().chain(&self.surplus).chain(&self.confirming)
     }
@@ -203,9 +202,27 @@ impl CaseRecord {
         self.reused_run.as_ref().unwrap_or(&self.run_id)
     }
 
-    /// Number of these trials whose cost of the agent is not known.
+    /// Whose cost is not known, for each trial and each attempt that was repeated. An attempt often ends before its agent is called.
+    pub fn unknown_costs(&self) -> Vec<UnknownParts> {
+        let of_trial = |trial: &TrialSummary| {
+            let UnknownParts { agent, judges, user } = trial.unknown_costs;
+            UnknownParts { agent: agent || trial.cost_usd.is_none(), judges, user }
+        };
+        self.all_trials().map(of_trial).chain(self.retried.iter().map(|attempt| attempt.unknown_costs)).collect()
+    }
+
+    /// Whose tokens are not known, likewise.
+    pub fn unknown_tokens(&self) -> Vec<UnknownParts> {
+        let of_trial = |trial: &TrialSummary| {
+            let UnknownParts { agent, judges, user } = trial.unknown_tokens;
+            UnknownParts { agent: agent || trial.usage.is_none(), judges, user }
+        };
+        self.all_trials().map(of_trial).chain(self.retried.iter().map(|attempt| attempt.unknown_tokens)).collect()
+    }
+
+    /// Number of trials and repeated attempts whose cost of the agent is not known.
     pub fn trials_of_unknown_cost(&self) -> usize {
-        self.all_trials().filter(|trial| trial.cost_usd.is_none()).count()
+        self.unknown_costs().iter().filter(|unknown| unknown.agent).count()
     }
 
     /// The trials and attempts that ran but count only with their cost.
@@ -315,6 +332,12 @@ pub struct TrialSummary {
     /// Tokens of the simulated user.
     #[json(default, skip_if = "Option::is_none")]
     pub user_usage: Option<Usage>,
+    /// Whose cost is not known of all calls: it is a lower bound, or missing.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_costs: UnknownParts,
+    /// The same for tokens.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_tokens: UnknownParts,
     /// Path of its record, relative to the case's directory.
     pub path: String,
 }
@@ -333,6 +356,8 @@ impl TrialSummary {
             judge_usage: trial.judge_usage,
             user_cost_usd: trial.user_cost_usd,
             user_usage: trial.user_usage,
+            unknown_costs: trial.unknown_costs(),
+            unknown_tokens: trial.unknown_tokens(),
             path: path.into(),
         }
     }

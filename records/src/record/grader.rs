@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{GraderKind, Location, Object, Value};
+use evalsuite_schema::{GraderKind, Location, Object, Value, is_default};
 
 use super::{ReasonCode, SealRecord, Usage};
 
@@ -194,6 +194,12 @@ pub struct JudgeRecord {
     pub usage: Option<Usage>,
     /// Cost of all calls in US dollars.
     pub cost_usd: Option<f64>,
+    /// Number of calls whose tokens are not known, so that `usage` is a lower bound, or missing.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_tokens: u32,
+    /// The same for their cost.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_costs: u32,
     /// SHA-256 of the prompt with `***` for secrets, hexadecimal.
     pub prompt_sha256: String,
     /// Files with the raw replies, relative to the trial directory.
@@ -201,6 +207,18 @@ pub struct JudgeRecord {
     /// Whether the kernel confined the command that judges; `None` if it is not a command.
     #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
+}
+
+impl JudgeRecord {
+    /// Whether the tokens of all calls are known.
+    pub fn is_usage_known(&self) -> bool {
+        self.usage.is_some() && self.unknown_tokens == 0
+    }
+
+    /// Whether the cost of all calls is known.
+    pub fn is_cost_known(&self) -> bool {
+        self.cost_usd.is_some() && self.unknown_costs == 0
+    }
 }
 
 /// A command that a grader ran.

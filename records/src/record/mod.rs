@@ -66,8 +66,8 @@ pub use summary::{
     UserCounts,
 };
 pub use trial::{
-    HookRecord, Mode, ModelCalls, Note, SealRecord, SealState, Started, Timings, TrialRecord, TurnRecord, UserEnd,
-    UserRecord, Versions, WorkspaceRecord,
+    HookRecord, Mode, ModelCalls, Note, SealRecord, SealState, Started, Timings, TrialRecord, TurnRecord, UnknownParts,
+    UserEnd, UserRecord, Versions, WorkspaceRecord,
 };
 
 macro_rules! schemas {

@@ -144,7 +144,7 @@ pub struct TargetSummary {
 #[json(fill)]
 #[non_exhaustive]
 pub struct UnknownCosts {
-    /// All trials, also those that count only with their cost, without attempts that were repeated.
+    /// All trials and attempts, also those that count only with their cost.
     pub trials: u32,
     /// Trials without those of the agent.
     pub agent: u32,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Location, Object, is_default};
 
-use super::{CaseIdentity, CaseRecord, GraderRecord, JudgeRecord, Reason, Status, Usage};
+use super::{CaseIdentity, CaseRecord, GraderRecord, JudgeRecord, Reason, ReasonCode, Status, Usage};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -68,6 +68,12 @@ pub struct TrialRecord {
     /// Cost of the simulated user in US dollars.
     #[json(default, skip_if = "Option::is_none")]
     pub user_cost_usd: Option<f64>,
+    /// Whether some of the agent's calls did not report their tokens, so that `usage` is a lower bound.
+    #[json(default, skip_if = "is_default")]
+    pub usage_partial: bool,
+    /// The same for `cost_usd`.
+    #[json(default, skip_if = "is_default")]
+    pub cost_partial: bool,
     /// Model, as reported.
     pub model: Option<String>,
     /// The answer, at most its first 64 KiB.
@@ -410,6 +416,29 @@ impl TrialRecord {
         all
     }
 
+    /// Whose cost is not known of all calls.
+    pub fn unknown_costs(&self) -> UnknownParts {
+        UnknownParts {
+            agent: self.cost_partial || self.cost_usd.is_none() && self.was_agent_called(),
+            judges: self.judges().iter().any(|judge| !judge.is_cost_known()),
+            user: self.user.as_ref().is_some_and(|user| user.unknown_costs > 0 || self.user_cost_usd.is_none()),
+        }
+    }
+
+    /// Whose tokens are not known of all calls.
+    pub fn unknown_tokens(&self) -> UnknownParts {
+        UnknownParts {
+            agent: self.usage_partial || self.usage.is_none() && self.was_agent_called(),
+            judges: self.judges().iter().any(|judge| !judge.is_usage_known()),
+            user: self.user.as_ref().is_some_and(|user| user.unknown_tokens > 0 || self.user_usage.is_none()),
+        }
+    }
+
+    fn was_agent_called(&self) -> bool {
+        let has_died = self.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::ProcessDied);
+        self.duration_ms.is_some() || has_died
+    }
+
     /// The commands besides the agent that were to be sealed and are not, each once, such as "unsealed: grader `tests`: the kernel has no
     /// Landlock".
     pub fn unsealed_others(&self) -> Vec<String> {
@@ -439,6 +468,26 @@ fn add_seals<'r>(grader: &'r GraderRecord, all: &mut Vec<(String, Option<&'r Sea
     grader.members.iter().for_each(|member| add_seals(member, all));
 }
 
+/// Who has made calls whose cost, or tokens, are not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct UnknownParts {
+    /// The agent.
+    pub agent: bool,
+    /// Judges.
+    pub judges: bool,
+    /// The simulated user.
+    pub user: bool,
+}
+
+impl UnknownParts {
+    /// Whether all is known.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Whether a command is sealed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
 #[json(rename_all = "lowercase")]
@@ -466,6 +515,12 @@ pub struct UserRecord {
     pub turns: u32,
     /// Number of calls, with those that were repeated.
     pub attempts: u32,
+    /// Number of them whose tokens are not known.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_tokens: u32,
+    /// Number of them whose cost is not known.
+    #[json(default, skip_if = "is_default")]
+    pub unknown_costs: u32,
     /// Why the conversation ended; `None` if the trial ended in an error before.
     #[json(default, skip_if = "Option::is_none")]
     pub ended: Option<UserEnd>,

@@ -122,7 +122,9 @@ fn trial_without_record(case: &CaseRecord, summary: &TrialSummary) -> TrialRecor
     record.outcome = summary.outcome;
     record.score = summary.score;
     record.duration_ms = summary.duration_ms;
-    record.cost_usd = summary.cost_usd;
+    (record.usage, record.cost_usd) = (summary.usage, summary.cost_usd);
+    (record.judge_usage, record.judge_cost_usd) = (summary.judge_usage, summary.judge_cost_usd);
+    (record.user_usage, record.user_cost_usd) = (summary.user_usage, summary.user_cost_usd);
     record.reason = Some(died(format!("the record of trial {} is missing or torn", summary.index)));
     record
 }

@@ -13,8 +13,8 @@ use evalsuite_schema::sorting::{map, set, sort};
 use evalsuite_schema::{Object, Value};
 
 use crate::record::{
-    CaseRecord, Durations, Estimate, GraderMean, GraderState, JudgeRecord, OutcomeCounts, PassRate, ReasonCode, Status,
-    TargetSummary, TrialRecord, TrialSummary, UnknownCosts, Usage, UserCounts,
+    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, ReasonCode, Status,
+    TargetSummary, TrialRecord, TrialSummary, UnknownCosts, UnknownParts, Usage, UserCounts,
 };
 use crate::trial_statistics::{self, pass_at_k, pass_hat_k};
 
@@ -56,6 +56,20 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     let interval = trial_statistics::bounded_interval(&means, None, [0.0, 1.0]);
     // Trials that count in nothing else have cost something.
     let uncounted = || cases.iter().flat_map(|case| case.record.uncounted_trials());
+    let cost = |of_trial: fn(&TrialRecord) -> Option<f64>, of_other: fn(&TrialSummary) -> Option<f64>| {
+        total(trials.iter().copied().filter_map(of_trial).chain(uncounted().filter_map(of_other)))
+    };
+    let tokens = |of_trial: fn(&TrialRecord) -> Option<Usage>, of_other: fn(&TrialSummary) -> Option<Usage>| {
+        total_usage(trials.iter().copied().filter_map(of_trial).chain(uncounted().filter_map(of_other)))
+    };
+    let cost_usd = cost(|trial| trial.cost_usd, |trial| trial.cost_usd);
+    let judge_cost_usd = cost(|trial| trial.judge_cost_usd, |trial| trial.judge_cost_usd);
+    let user_cost_usd = cost(|trial| trial.user_cost_usd, |trial| trial.user_cost_usd);
+    let usage = tokens(|trial| trial.usage, |trial| trial.usage);
+    let judge_usage = tokens(|trial| trial.judge_usage, |trial| trial.judge_usage);
+    let user_usage = tokens(|trial| trial.user_usage, |trial| trial.user_usage);
+    let unknown_costs: Vec<_> = cases.iter().flat_map(|case| case.record.unknown_costs()).collect();
+    let unknown_tokens: Vec<_> = cases.iter().flat_map(|case| case.record.unknown_tokens()).collect();
     TargetSummary {
         target: target.to_owned(),
         cases: case_counts,
@@ -80,75 +94,25 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
             case.trials.first().iter().flat_map(|trial| &trial.tags).map(String::as_str).collect()
         }),
         metadata: by_metadata(cases),
-        usage: total_usage(trials.iter().filter_map(|t| t.usage).chain(uncounted().filter_map(|t| t.usage))),
-        judge_usage: total_usage(
-            trials.iter().filter_map(|t| t.judge_usage).chain(uncounted().filter_map(|t| t.judge_usage)),
-        ),
-        cost_usd: total(trials.iter().filter_map(|t| t.cost_usd).chain(uncounted().filter_map(|t| t.cost_usd))),
-        judge_cost_usd: total(
-            trials.iter().filter_map(|t| t.judge_cost_usd).chain(uncounted().filter_map(|t| t.judge_cost_usd)),
-        ),
-        user_usage: total_usage(
-            trials.iter().filter_map(|t| t.user_usage).chain(uncounted().filter_map(|t| t.user_usage)),
-        ),
-        user_cost_usd: total(
-            trials.iter().filter_map(|t| t.user_cost_usd).chain(uncounted().filter_map(|t| t.user_cost_usd)),
-        ),
-        unknown_costs: unknown(Spending::Cost, cases),
-        unknown_tokens: unknown(Spending::Tokens, cases),
+        usage,
+        judge_usage,
+        cost_usd,
+        judge_cost_usd,
+        user_usage,
+        user_cost_usd,
+        unknown_costs: unknown(&unknown_costs, [cost_usd, judge_cost_usd, user_cost_usd].map(|cost| cost.is_some())),
+        unknown_tokens: unknown(&unknown_tokens, [usage, judge_usage, user_usage].map(|usage| usage.is_some())),
         duration_ms: spans(durations),
     }
 }
 
-/// What a trial spends.
-#[derive(Debug, Clone, Copy)]
-enum Spending {
-    Cost,
-    Tokens,
-}
-
-impl Spending {
-    /// Whether that of the agent, of judges and of a simulated user is known.
-    fn is_known(self, trial: &TrialSummary) -> [bool; 3] {
-        match self {
-            Self::Cost => [&trial.cost_usd, &trial.judge_cost_usd, &trial.user_cost_usd].map(Option::is_some),
-            Self::Tokens => [&trial.usage, &trial.judge_usage, &trial.user_usage].map(Option::is_some),
-        }
-    }
-
-    fn is_known_of_judge(self, judge: &JudgeRecord) -> bool {
-        match self {
-            Self::Cost => judge.cost_usd.is_some(),
-            Self::Tokens => judge.usage.is_some(),
-        }
-    }
-
-    fn is_known_of_user(self, trial: &TrialRecord) -> bool {
-        match self {
-            Self::Cost => trial.user_cost_usd.is_some(),
-            Self::Tokens => trial.user_usage.is_some(),
-        }
-    }
-}
-
-fn unknown(spending: Spending, cases: &[SummedCase<'_>]) -> UnknownCosts {
-    let all = || cases.iter().flat_map(|case| case.record.all_trials());
-    let records = || cases.iter().flat_map(|case| case.trials);
-    // Of a trial that does not count, the summary of its case only tells what was spent.
-    let others = || cases.iter().flat_map(|case| case.record.surplus.iter().chain(&case.record.confirming));
-    let asks = |trial: &TrialSummary| trial.judge_usage.is_some() || trial.judge_cost_usd.is_some();
-    let talks = |trial: &TrialSummary| trial.user_usage.is_some() || trial.user_cost_usd.is_some();
-    let judged =
-        records().filter(|trial| !trial.judges().iter().all(|judge| spending.is_known_of_judge(judge))).count()
-            + others().filter(|trial| asks(trial) && !spending.is_known(trial)[1]).count();
-    let played = records().filter(|trial| trial.user.is_some() && !spending.is_known_of_user(trial)).count()
-        + others().filter(|trial| talks(trial) && !spending.is_known(trial)[2]).count();
-    let agents = all().filter(|trial| !spending.is_known(trial)[0]).count();
-    let if_any = |who: usize, unknown: usize| {
-        if all().any(|trial| spending.is_known(trial)[who]) { number(unknown) } else { 0 }
-    };
-    let (agent, judges, users) = (if_any(0, agents), if_any(1, judged), if_any(2, played));
-    let trials = if agent + judges + users > 0 { number(all().count()) } else { 0 };
+/// The numbers of trials whose cost or tokens are not known; `known` is the sum of the agent, of judges and of users, in this order.
+fn unknown(trials: &[UnknownParts], known: [bool; 3]) -> UnknownCosts {
+    let count = |who: fn(&UnknownParts) -> bool| number(trials.iter().filter(|unknown| who(unknown)).count());
+    let counts = [count(|unknown| unknown.agent), count(|unknown| unknown.judges), count(|unknown| unknown.user)];
+    // Where nothing is known, nothing is shown.
+    let [agent, judges, users] = [0, 1, 2].map(|who| if known[who] { counts[who] } else { 0 });
+    let trials = if agent + judges + users > 0 { number(trials.len()) } else { 0 };
     UnknownCosts { trials, agent, judges, users }
 }
 

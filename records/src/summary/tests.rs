@@ -1,6 +1,6 @@
 //! Tests of summaries.
 
-use crate::record::{GraderRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
+use crate::record::{GraderRecord, JudgeRecord, Reason, Stage, TrialSummary, TurnRecord, UserRecord};
 use crate::summary::*;
 
 #[test]
@@ -112,24 +112,39 @@ fn trials_without_a_known_cost_are_counted_beside_those_with_one() {
         }
         trial
     };
-    let of = |trials: &[TrialRecord], surplus: &[Option<f64>]| {
+    let of = |trials: &[TrialRecord], surplus: &[Option<f64>], retried: &[TrialRecord]| {
         let mut record = CaseRecord::new();
-        record.trials = trials.iter().map(|trial| TrialSummary::new(trial, String::new())).collect();
+        let summary = |trial| TrialSummary::new(trial, String::new());
+        record.trials = trials.iter().map(summary).collect();
         let uncounted = |cost: &Option<f64>| TrialSummary { cost_usd: *cost, ..TrialSummary::default() };
         record.surplus = surplus.iter().map(uncounted).collect();
-        record.retried = vec![TrialSummary::default()];
+        record.retried = retried.iter().map(summary).collect();
         let metadata = Object::new();
-        unknown(Spending::Cost, &[SummedCase { record: &record, trials, metadata: &metadata }])
+        summarise("default", &[SummedCase { record: &record, trials, metadata: &metadata }]).unknown_costs
     };
     let counts = |unknown: UnknownCosts| [unknown.trials, unknown.agent, unknown.judges, unknown.users];
-    assert_eq!(counts(of(&[trial(None, Some(None)), trial(None, None)], &[None])), [0; 4], "nothing is shown");
-    assert_eq!(counts(of(&[trial(Some(0.1), None), trial(Some(0.1), None)], &[Some(0.1)])), [0; 4], "all is known");
-    assert_eq!(counts(of(&[trial(Some(0.1), None), trial(None, None)], &[None])), [3, 2, 0, 0]);
+    let none = [trial(None, Some(None)), trial(None, None)];
+    assert_eq!(counts(of(&none, &[None], &[])), [0; 4], "nothing is shown");
+    let known = [trial(Some(0.1), None), trial(Some(0.1), None)];
+    assert_eq!(counts(of(&known, &[Some(0.1)], &[])), [0; 4], "all is known");
+    assert_eq!(counts(of(&[trial(Some(0.1), None), trial(None, None)], &[None], &[])), [3, 2, 0, 0]);
     let judged = [trial(None, Some(Some(0.1))), trial(None, Some(None)), trial(None, None)];
-    assert_eq!(counts(of(&judged, &[])), [3, 0, 1, 0], "one asked a judge that did not tell");
+    assert_eq!(counts(of(&judged, &[], &[])), [3, 0, 1, 0], "one asked a judge that did not tell");
     let mut in_part = trial(None, Some(Some(0.1)));
     in_part.graders.push(GraderRecord { judge: Some(JudgeRecord::default()), ..GraderRecord::default() });
-    assert_eq!(counts(of(&[in_part], &[])), [1, 0, 1, 0], "one of two judges did not tell");
+    assert_eq!(counts(of(&[in_part], &[], &[])), [1, 0, 1, 0], "one of two judges did not tell");
+    let mut some_calls = trial(Some(0.1), Some(Some(0.1)));
+    some_calls.cost_partial = true;
+    some_calls.graders[0].members[0].judge.as_mut().unwrap().unknown_costs = 1;
+    let mut user = UserRecord::new();
+    user.unknown_costs = 1;
+    (some_calls.user, some_calls.user_cost_usd) = (Some(user), Some(0.1));
+    assert_eq!(counts(of(&[some_calls], &[], &[])), [1, 1, 1, 1], "each has told the cost of some calls only");
+    let before_the_agent = trial(None, None);
+    let mut stopped = trial(None, None);
+    stopped.duration_ms = Some(5);
+    let retried = [before_the_agent, stopped];
+    assert_eq!(counts(of(&known, &[], &retried)), [4, 1, 0, 0], "an agent was called in one of two repeated attempts");
 }
 
 #[test]
@@ -150,7 +165,7 @@ fn trials_without_known_tokens_are_counted_beside_those_with_them() {
         let mut record = CaseRecord::new();
         record.trials = trials.iter().map(|trial| TrialSummary::new(trial, String::new())).collect();
         let case = SummedCase { record: &record, trials: &trials, metadata: &metadata };
-        let found = unknown(Spending::Tokens, &[case]);
+        let found = summarise("default", &[case]).unknown_tokens;
         assert_eq!([found.trials, found.agent, found.judges, found.users], expected);
     }
 }

@@ -121,16 +121,18 @@ class CaseView {
     const fact = (label, ...value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
     const usage = (one) => one && `${count(one.input + one.cached)} in${one.cached ? ` (${count(one.cached)} cached)` : ''}, ${count(one.output)} out`;
     const { timings } = record || {};
+    const judgesOf = (graders) => (graders || []).flatMap((grader) => [grader.judge, ...judgesOf(grader.members)].filter(Boolean));
+    const judges = [record, record?.user, ...(record?.turns || [])].flatMap((part) => judgesOf(part?.graders));
     return el('aside', { class: 'facts', 'aria-label': 'Facts' },
       el('dl', {},
         record && fact('Time of agent', duration(record.duration_ms)),
         timings && timings.total_ms > 0 && fact('Phases', timingsBar(timings)),
-        record?.cost_usd !== undefined && fact('Cost of agent', dollars(record.cost_usd)),
-        record?.judge_cost_usd !== undefined && fact('Cost of judges', dollars(record.judge_cost_usd)),
-        record?.user_cost_usd !== undefined && fact('Cost of user', dollars(record.user_cost_usd)),
-        record?.usage && fact('Tokens', usage(record.usage)),
-        record?.judge_usage && fact('Tokens of judges', usage(record.judge_usage)),
-        record?.user_usage && fact('Tokens of user', usage(record.user_usage)),
+        record?.cost_usd !== undefined && fact('Cost of agent', costBound(record.cost_usd, record.cost_partial)),
+        record?.judge_cost_usd !== undefined && fact('Cost of judges', costBound(record.judge_cost_usd, judges.some((judge) => judge.unknown_costs || (judge.cost_usd ?? null) === null))),
+        record?.user_cost_usd !== undefined && fact('Cost of user', costBound(record.user_cost_usd, record.user?.unknown_costs)),
+        record?.usage && fact('Tokens', lowerBound(usage(record.usage), record.usage_partial)),
+        record?.judge_usage && fact('Tokens of judges', lowerBound(usage(record.judge_usage), judges.some((judge) => judge.unknown_tokens || !judge.usage))),
+        record?.user_usage && fact('Tokens of user', lowerBound(usage(record.user_usage), record.user?.unknown_tokens)),
         record?.user && fact('Simulated user', nameText(record.user.name || NONE), userText(record.user)),
         record?.sealed && fact('Seal', sealText(record.sealed)),
         record?.model && fact('Model', nameText(record.model)),

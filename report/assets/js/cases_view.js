@@ -278,14 +278,16 @@ function measures(report, cases) {
   const values = (name) => trials.map((trial) => trial[name]);
   const tokens = (name, at) => sum(trials.map((trial) => trial[name] && trial[name][at]));
   const total = sum(values('ms')), agent = sum(cases.map((it) => it.cost)), judge = sum(cases.map((it) => it.judgeCost));
-  const [unknown, unknownJudge] = ['unknownCosts', 'unknownJudgeCosts'].map((name) => sum(cases.map((it) => it[name])));
+  const user = sum(cases.map((it) => it.userCost));
+  const [unknown, unknownJudge, unknownUser] = ['unknownCosts', 'unknownJudgeCosts', 'unknownUserCosts'].map((name) => sum(cases.map((it) => it[name])));
   const [input, output, cached] = [0, 1, 2].map((at) => tokens('tokens', at));
   const measure = (label, value, note) => el('div', {}, el('dt', {}, label), el('dd', {}, value, note && el('span', { class: 'muted' }, note)));
   return [
     measure('Score', score(pooled(report.totals, 'score', 'scoredCases')), `mean of ${plural(sum(report.totals.map((it) => it.scoredCases)) || 0, 'case')}`),
     measure('Trials', count(trials.length), `${count(trials.filter((trial) => trial.outcome === 'p').length)} passed`),
     agent !== null && measure('Cost of agent', costBound(agent, unknown), unknown ? `not known of ${plural(unknown, 'trial')}` : cases.length ? `${dollars(agent / cases.length)} a case` : ''),
-    judge !== null && measure('Cost of judges', costBound(judge, unknownJudge), agent && !unknown && !unknownJudge ? `${percent(judge / (agent + judge), 0)} of all` : ''),
+    judge !== null && measure('Cost of judges', costBound(judge, unknownJudge), agent && !unknown && !unknownJudge && user === null ? `${percent(judge / (agent + judge), 0)} of all` : ''),
+    user !== null && measure('Cost of simulated users', costBound(user, unknownUser), unknownUser ? `not known of ${plural(unknownUser, 'trial')}` : ''),
     input !== null && measure('Tokens', lowerBound(count(input + output + (cached || 0)), trials.some((trial) => !trial.tokens)), `${count(output)} out · ${percent((cached || 0) / Math.max(1, input + (cached || 0)), 0)} cached`),
     total !== null && measure('Time of agent', duration(total), `median ${duration(quantile(values('ms'), 0.5))} · p95 ${duration(quantile(values('ms'), 0.95))}`),
   ];

@@ -129,7 +129,7 @@ class Case {
     this.graders = report.graderLists[columns.graders[i]].map(name);
     this.attempt = columns.runnerAttempt[i];
     this.answers = columns.answers[i];
-    const uncounted = columns.uncounted[i] || { surplus: 0, confirming: [0, 0], cost: null, judgeCost: null, unknownCosts: 0 };
+    const uncounted = columns.uncounted[i] || { surplus: 0, confirming: [0, 0], cost: null, judgeCost: null, userCost: null };
     this.surplus = uncounted.surplus;
     this.confirming = uncounted.confirming;
     this.failedGraders = columns.failedGraders[i].map(name);
@@ -140,10 +140,10 @@ class Case {
     for (let t = first; t < end; t++) this.trials.push(trialAt(report.trials, t, name));
     this.ms = mean(this.trials.map((it) => it.ms));
     this.cost = sum([...this.trials.map((it) => it.cost), uncounted.cost]);
-    // Trials whose cost is not known, and those that asked a judge whose cost is not.
-    this.unknownCosts = this.trials.filter((it) => it.cost === null).length + uncounted.unknownCosts;
-    this.unknownJudgeCosts = this.trials.filter((it) => it.judgeTokens && it.judgeCost === null).length;
+    // Trials whose cost of the agent is not known, those whose cost of judges is not, and those whose cost of the simulated user is not.
+    [this.unknownCosts, this.unknownJudgeCosts, this.unknownUserCosts] = columns.unknownCosts[i];
     this.judgeCost = sum([...this.trials.map((it) => it.judgeCost), uncounted.judgeCost]);
+    this.userCost = sum([...this.trials.map((it) => it.userCost), uncounted.userCost]);
     this.tokens = sum(this.trials.map((it) => it.tokens && it.tokens[0] + it.tokens[1] + it.tokens[2]));
     this.bucket = typeof this.metadata.failure_bucket === 'string' ? this.metadata.failure_bucket : null;
   }
@@ -179,6 +179,7 @@ function trialAt(columns, t, name) {
     ms: columns.ms[t],
     cost: columns.cost[t],
     judgeCost: columns.judgeCost[t],
+    userCost: columns.userCost[t],
     tokens: columns.tokens[t],
     judgeTokens: columns.judgeTokens[t],
     model: name(columns.model[t]),

@@ -86,7 +86,7 @@ function judgeOf(grader, texts) {
   const folder = (judge.replies || [])[0]?.replace(/[^/]*$/, '');
   const files = folder ? texts.filter((file) => file.path.startsWith(folder)) : [];
   const named = (name) => files.filter((file) => file.path.slice(folder.length).startsWith(name));
-  const facts = [judge.name, judge.model !== judge.name && judge.model, plural(judge.attempts, 'call'), judge.usage && `${count(judge.usage.input + judge.usage.cached)} in, ${count(judge.usage.output)} out`, judge.cost_usd !== null && judge.cost_usd !== undefined && dollars(judge.cost_usd), judge.sealed && `seal: ${sealText(judge.sealed)}`];
+  const facts = [judge.name, judge.model !== judge.name && judge.model, plural(judge.attempts, 'call'), judge.usage && lowerBound(`${count(judge.usage.input + judge.usage.cached)} in, ${count(judge.usage.output)} out`, judge.unknown_tokens), judge.cost_usd !== null && judge.cost_usd !== undefined && costBound(judge.cost_usd, judge.unknown_costs), judge.sealed && `seal: ${sealText(judge.sealed)}`];
   return el('div', { class: 'judge' }, el('p', { class: 'note' }, 'Judge ', facts.filter(Boolean).join(' · ')),
     [['system', 'Instructions'], ['prompt', 'Prompt'], ['reply', 'Reply']].flatMap(([name, label]) => named(name).map((file, at, all) =>
       fold(all.length > 1 ? `${label} ${at + 1}` : label, () => textBlock(prettyJson(file.text), { label, omitted: file.omitted })))));

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use evalsuite_records::exact_sums::sum;
-use evalsuite_records::record::{CaseRecord, Status};
+use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
 use evalsuite_schema::decimal::shown_from;
 
 use super::{Destination, Format};
@@ -203,15 +203,22 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
         properties.push(("failed_graders", record.failed_graders.join(", ")));
     }
     // Trials that do not count, and other attempts of the test runner, have cost something, too.
-    let of_trials = trials.iter().filter_map(|trial| trial.record.cost_usd);
-    let cost: Vec<f64> = of_trials.chain(record.uncounted_trials().filter_map(|trial| trial.cost_usd)).collect();
-    if !cost.is_empty() {
-        let unknown = record.trials_of_unknown_cost();
-        properties.push(("cost_usd", format!("{:.6}", sum(cost))));
-        if unknown > 0 {
-            properties.push(("trials_of_unknown_cost", unknown.to_string()));
-        }
-    }
+    let unknown = record.unknown_costs();
+    let mut add_cost =
+        |[name, unknown_name]: [&'static str; 2], cost: fn(&TrialSummary) -> Option<f64>, count: usize| {
+            let costs: Vec<f64> = record.trials.iter().chain(record.uncounted_trials()).filter_map(cost).collect();
+            if !costs.is_empty() {
+                properties.push((name, format!("{:.6}", sum(costs))));
+                properties.extend((count > 0).then(|| (unknown_name, count.to_string())));
+            }
+        };
+    let count = |is_unknown: fn(&UnknownParts) -> bool| unknown.iter().filter(|unknown| is_unknown(unknown)).count();
+    let names = ["cost_usd", "trials_of_unknown_cost"];
+    add_cost(names, |trial| trial.cost_usd, count(|unknown| unknown.agent));
+    let names = ["judge_cost_usd", "trials_of_unknown_judge_cost"];
+    add_cost(names, |trial| trial.judge_cost_usd, count(|unknown| unknown.judges));
+    let names = ["user_cost_usd", "trials_of_unknown_user_cost"];
+    add_cost(names, |trial| trial.user_cost_usd, count(|unknown| unknown.user));
     let mut seals: Vec<String> = trials.iter().flat_map(|trial| trial.record.seals()).collect();
     seals.sort();
     seals.dedup();

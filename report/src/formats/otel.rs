@@ -7,7 +7,9 @@ use std::path::Path;
 
 use evalsuite_records::exact_sums::sum;
 use evalsuite_records::file_replacement::error_at;
-use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Stage, Status, TrialRecord, Usage, Verdict};
+use evalsuite_records::record::{
+    GraderRecord, GraderState, JudgeRecord, ReasonCode, Stage, Status, TrialRecord, Usage, UserRecord, Verdict,
+};
 use evalsuite_schema::Role;
 use evalsuite_schema::decimal::at_most;
 use evalsuite_schema::json::{Value, json};
@@ -30,7 +32,7 @@ pub(super) const FORMAT: Format = Format::of_files(
 /// `traces`, results of graders to `logs`. Files of that form hold one kind of data each.
 ///
 /// Every trial is a trace of its own: a span of the trial, in it spans of its phases, `invoke_agent` with `chat` and `execute_tool`, and
-/// of its graders with `chat` of their judges. Results are events `gen_ai.evaluation.result` at the span of the agent: one per grader,
+/// of its graders with `chat` of their judges and those of a simulated user. Results are events `gen_ai.evaluation.result` at the span of the agent: one per grader,
 /// and one of the trial with the name `evalsuite`. Ids are derived from run and trial: a second export equals the first. Trials that
 /// did not start are left out. Returns the files of the run that could not be read.
 ///
@@ -140,6 +142,19 @@ fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
     fields["gen_ai.usage.cost"] = cost_usd.into();
 }
 
+/// Marks tokens and cost that are lower bounds.
+fn add_bounds(fields: &mut Value, unknown: [bool; 2]) {
+    let marks = [
+        ("gen_ai.usage.output_tokens", "evalsuite.usage.lower_bound"),
+        ("gen_ai.usage.cost", "evalsuite.cost.lower_bound"),
+    ];
+    for ((sum, mark), is_unknown) in marks.into_iter().zip(unknown) {
+        if is_unknown && !fields[sum].is_null() {
+            fields[mark] = true.into();
+        }
+    }
+}
+
 /// Microseconds as OTLP has times: nanoseconds, as text.
 fn nanoseconds(microseconds: u64) -> String {
     (u128::from(microseconds) * 1_000).min(u128::from(u64::MAX)).to_string()
@@ -219,6 +234,9 @@ const TRIAL_SPAN: &str = "trial";
 /// The name in the trace of the span of the agent.
 const AGENT_SPAN: &str = "agent";
 
+/// The name in the trace of the span of the simulated user.
+const USER_SPAN: &str = "user";
+
 /// Kinds of spans.
 const INTERNAL: u32 = 1;
 const CLIENT: u32 = 3;
@@ -258,7 +276,15 @@ fn spans(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Vec<Value
         let error = (grader.state == GraderState::Error).then(|| grader.error.as_deref().unwrap_or_default());
         let shown = format!("grade {}", grader.name);
         spans.push(span(trace, [&name, parent], INTERNAL, &shown, *interval, fields, error));
-        spans.extend(judge_span(trace, &name, grader, *interval));
+        add_judge_spans(trace, [&name, &name], grader, *interval, &mut spans);
+    }
+    if let Some(user) = &record.user {
+        spans.push(user_span(trace, user));
+        let grading = trace.timeline.phases.iter().find(|(phase, _)| *phase == "grading");
+        let interval = grading.map_or(trace.timeline.trial, |(_, interval)| *interval);
+        for (index, grader) in user.graders.iter().enumerate() {
+            add_judge_spans(trace, [&format!("user grader {index}"), parent], grader, interval, &mut spans);
+        }
     }
     spans
 }
@@ -344,6 +370,7 @@ fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Valu
     });
     let (usage, cost_usd) = beside_steps(record, steps);
     add_usage(&mut fields, usage, cost_usd);
+    add_bounds(&mut fields, [record.usage_partial, record.cost_partial]);
     let reason = record.reason.as_ref().filter(|reason| reason.stage == Stage::Agent);
     let (shown, error) = (format!("invoke_agent {}", record.agent), reason.map(|reason| reason.message.as_str()));
     span(trace, [AGENT_SPAN, TRIAL_SPAN], INTERNAL, &shown, trace.timeline.agent, fields, error)
@@ -408,9 +435,24 @@ fn tool_span(trace: &Trace<'_>, name: &str, call: &Call<'_>, interval: Interval)
     span(trace, [name, AGENT_SPAN], INTERNAL, &format!("execute_tool {}", call.tool), interval, fields, error)
 }
 
+/// Adds the calls of the judges of a grader and its members. `[grader_name, parent]` are names in the trace.
+fn add_judge_spans(
+    trace: &Trace<'_>,
+    [grader_name, parent]: [&str; 2],
+    grader: &GraderRecord,
+    interval: Interval,
+    spans: &mut Vec<Value>,
+) {
+    let names = [&format!("{grader_name} judge"), parent];
+    spans.extend(grader.judge.as_ref().map(|judge| judge_span(trace, names, judge, interval)));
+    for (index, member) in grader.members.iter().enumerate() {
+        let member_name = format!("{grader_name} member {index}");
+        add_judge_spans(trace, [&member_name, parent], member, interval, spans);
+    }
+}
+
 /// The calls of a judge, as one span.
-fn judge_span(trace: &Trace<'_>, grader_name: &str, grader: &GraderRecord, interval: Interval) -> Option<Value> {
-    let judge = grader.judge.as_ref()?;
+fn judge_span(trace: &Trace<'_>, names: [&str; 2], judge: &JudgeRecord, interval: Interval) -> Value {
     let model = judge.model.as_ref().unwrap_or(&judge.name);
     let mut fields = json!({
         "gen_ai.operation.name": "chat",
@@ -419,8 +461,23 @@ fn judge_span(trace: &Trace<'_>, grader_name: &str, grader: &GraderRecord, inter
         "evalsuite.judge.calls": judge.attempts,
     });
     add_usage(&mut fields, judge.usage, judge.cost_usd);
-    let name = format!("{grader_name} judge");
-    Some(span(trace, [&name, grader_name], CLIENT, &format!("chat {model}"), interval, fields, None))
+    add_bounds(&mut fields, [!judge.is_usage_known(), !judge.is_cost_known()]);
+    span(trace, names, CLIENT, &format!("chat {model}"), interval, fields, None)
+}
+
+/// The calls of a simulated user, as one span: they alternate with those of the agent.
+fn user_span(trace: &Trace<'_>, user: &UserRecord) -> Value {
+    let record = &trace.trial.record;
+    let model = user.model.as_ref().unwrap_or(&user.name);
+    let mut fields = json!({
+        "gen_ai.operation.name": "chat",
+        "gen_ai.response.model": model,
+        "evalsuite.user": user.name,
+        "evalsuite.user.calls": user.attempts,
+    });
+    add_usage(&mut fields, record.user_usage, record.user_cost_usd);
+    add_bounds(&mut fields, [record.unknown_tokens().user, record.unknown_costs().user]);
+    span(trace, [USER_SPAN, TRIAL_SPAN], CLIENT, &format!("chat {model}"), trace.timeline.agent, fields, None)
 }
 
 fn text_message(role: Role, text: &str) -> Value {

@@ -1,7 +1,7 @@
 //! What gates measure.
 
 use evalsuite_records::exact_sums::sum;
-use evalsuite_records::record::{CaseRecord, Status, TrialSummary};
+use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
 use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_schema::gate::{Gate, Measure};
 use evalsuite_statistics::{mean, wilson_interval};
@@ -70,8 +70,9 @@ impl Measured {
             Measure::Cost => {
                 let retried = cases.iter().flat_map(|case| &case.record.retried);
                 let costs: Vec<f64> = trials().chain(retried).filter_map(cost).collect();
-                let known = trials().filter(|trial| trial.cost_usd.is_some()).count();
-                Self::new((known > 0).then(|| sum(costs)), trials().count() - known, trials().count())
+                let unknown: Vec<UnknownParts> = cases.iter().flat_map(|case| case.record.unknown_costs()).collect();
+                let count = unknown.iter().filter(|parts| !parts.is_none()).count();
+                Self::new((!costs.is_empty()).then(|| sum(costs)), count, unknown.len())
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
                 // Of trials that do not count, only the cost does: repeated ones would make times those of the cases that fail.
@@ -138,7 +139,7 @@ fn rate_interval(passed: usize, cases: usize) -> Option<(f64, f64)> {
     wilson_interval(passed, cases)
 }
 
-/// What agent, judges and simulated user cost. With the cost of judges alone, the cost of a trial is unknown.
+/// What agent, judges and simulated user cost, as far as it is known.
 fn cost(trial: &TrialSummary) -> Option<f64> {
     [trial.cost_usd, trial.judge_cost_usd, trial.user_cost_usd].into_iter().flatten().reduce(|sum, cost| sum + cost)
 }

@@ -162,7 +162,11 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
     let rule = evalsuite_schema::json::to_value(&record.rule).ok();
     let reason = record.reason.as_ref();
     let at = reason.and_then(|reason| reason.location.as_ref());
-    let cost = |of: fn(&TrialSummary) -> Option<f64>| sum(record.uncounted_trials().filter_map(of));
+    let cost = |of: fn(&TrialSummary) -> Option<f64>| {
+        let costs: Vec<f64> = record.uncounted_trials().filter_map(of).collect();
+        (!costs.is_empty()).then(|| sum(costs))
+    };
+    let unknown = record.unknown_costs();
     let (surplus, confirming) = (record.surplus.len(), record.confirming.len());
     let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
     let answers: BTreeSet<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();
@@ -200,14 +204,20 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
         "metadata": first.map(|trial| trial.metadata.clone()).unwrap_or_default(),
         "runnerAttempt": record.runner_attempt,
         // Trials that do not count: those that ran at the same time as the one that ended the case; of those that repeated it, how many
-        // passed, and all; what they and repeated attempts cost in US dollars; and of how many of them the cost of the agent is not known.
+        // passed, and all; and what they and repeated attempts cost in US dollars.
         "uncounted": record.uncounted_trials().next().is_some().then(|| json!({
             "surplus": surplus,
             "confirming": [passed, confirming],
             "cost": cost(|trial| trial.cost_usd),
             "judgeCost": cost(|trial| trial.judge_cost_usd),
-            "unknownCosts": record.surplus.iter().chain(&record.confirming).filter(|trial| trial.cost_usd.is_none()).count(),
+            "userCost": cost(|trial| trial.user_cost_usd),
         })),
+        // Of how many trials and repeated attempts the cost of the agent, of judges, and of the simulated user is not known.
+        "unknownCosts": [
+            unknown.iter().filter(|unknown| unknown.agent).count(),
+            unknown.iter().filter(|unknown| unknown.judges).count(),
+            unknown.iter().filter(|unknown| unknown.user).count(),
+        ],
         // Graders that failed in trials that passed.
         "failedGraders": record.failed_graders.iter().map(|name| names.index(name)).collect::<Vec<_>>(),
         // Number of different answers of its trials.
@@ -242,6 +252,7 @@ fn trial_row(record: &TrialRecord, graders: &[&str], names: &mut Names) -> Value
         "ms": record.duration_ms,
         "cost": record.cost_usd,
         "judgeCost": record.judge_cost_usd,
+        "userCost": record.user_cost_usd,
         // Input, output, cached and reasoning tokens of the agent.
         "tokens": record.usage.map(tokens),
         "judgeTokens": record.judge_usage.map(tokens),

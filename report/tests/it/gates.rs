@@ -1,6 +1,8 @@
 //! Runs held against gates.
 
-use evalsuite_records::record::{ProbeRecord, Reason, ReasonCode, ResultKind, Status, SuiteId, SuiteTest};
+use evalsuite_records::record::{
+    ProbeRecord, Reason, ReasonCode, ResultKind, Status, SuiteId, SuiteTest, TrialSummary,
+};
 use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
 use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -333,6 +335,34 @@ fn a_cost_that_is_partly_known_is_not_within_a_limit() {
     }
     assert_eq!(verdict(&run, "cost <= 1"), GateVerdict::Undecided);
     assert_eq!(verdict(&run, "score >= 0"), GateVerdict::Undecided);
+}
+
+#[test]
+fn a_cost_without_that_of_a_repeated_attempt_or_a_judge_is_not_within_a_limit() {
+    let whole = run();
+    assert_eq!(verdict(&whole, "cost <= 1"), GateVerdict::Met);
+    let with = |change: fn(&mut TrialSummary)| {
+        let mut run = whole.clone();
+        let record = &mut run.suites[0].cases[0].record;
+        let mut attempt = record.trials[0].clone();
+        (attempt.cost_usd, attempt.judge_cost_usd) = (None, None);
+        change(&mut attempt);
+        record.retried.push(attempt);
+        verdict(&run, "cost <= 1")
+    };
+    assert_eq!(with(|_| ()), GateVerdict::Met, "its agent was not called");
+    assert_eq!(with(|attempt| attempt.unknown_costs.agent = true), GateVerdict::Undecided);
+    assert_eq!(with(|attempt| attempt.unknown_costs.judges = true), GateVerdict::Undecided);
+    assert_eq!(with(|attempt| attempt.unknown_costs.user = true), GateVerdict::Undecided);
+    assert_eq!(with(|attempt| attempt.cost_usd = Some(1.0)), GateVerdict::Missed);
+    let mut judged = whole.clone();
+    judged.suites[0].cases[0].record.trials[0].unknown_costs.judges = true;
+    let why = "undecided  …  $0.4000  40 cases  (the cost of 1 trial is not known)";
+    assert_eq!(shown(&judged, "cost <= 1"), [why]);
+    for case in judged.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        case.record.trials.iter_mut().for_each(|trial| (trial.cost_usd, trial.judge_cost_usd) = (None, Some(1.0)));
+    }
+    assert_eq!(verdict(&judged, "cost <= 1"), GateVerdict::Missed, "the judges alone are too expensive");
 }
 
 #[test]

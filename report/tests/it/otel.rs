@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status, Usage};
+use evalsuite_records::record::{GraderRecord, GraderState, Reason, ReasonCode, Stage, Status, Usage, UserRecord};
 use evalsuite_report::{RunData, otel};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -117,6 +117,45 @@ fn agents_models_and_tools_have_the_attributes_of_the_conventions() {
     let root = attributes(&spans[0].attributes);
     assert!(matches!(&root["evalsuite.location"], Value::StringValue(place) if place.ends_with("case.yaml:1:1")));
     assert!(root.contains_key("evalsuite.case.id") && root.contains_key("test.case.result.status"));
+}
+
+#[test]
+fn simulated_users_and_the_judges_of_all_graders_have_spans_with_their_cost() {
+    let (_output, mut run) = run();
+    let record = &mut run.suites[0].cases[0].trials[0].record;
+    let judge = |name: &str, cost| {
+        let mut grader = GraderRecord::default();
+        let judge = grader.judge.get_or_insert_default();
+        (judge.name, judge.cost_usd, judge.attempts) = (name.to_owned(), Some(cost), 2);
+        judge.unknown_costs = u32::from(name == "member");
+        grader
+    };
+    let mut composite = GraderRecord::default();
+    composite.members = vec![judge("member", 0.25)];
+    record.graders = vec![composite, judge("own", 0.5)];
+    let mut user = UserRecord::new();
+    (user.name, user.attempts, user.unknown_costs) = ("customer".to_owned(), 3, 1);
+    user.graders = vec![judge("role", 0.125)];
+    (record.user, record.user_cost_usd, record.user_usage) = (Some(user), Some(2.0), Some(Usage::new(7, 3)));
+    let spans = traces(&written(&run).0).remove(0);
+    for (model, cost_usd, is_bound) in
+        [("customer", 2.0, true), ("member", 0.25, true), ("own", 0.5, false), ("role", 0.125, false)]
+    {
+        let named: Vec<&Span> = spans.iter().filter(|span| span.name == format!("chat {model}")).collect();
+        let [span] = named.as_slice() else { panic!("{} spans of {model}", named.len()) };
+        let fields = attributes(&span.attributes);
+        assert_eq!(cost(&fields["gen_ai.usage.cost"]), cost_usd, "{model}");
+        assert_eq!(fields.contains_key("evalsuite.cost.lower_bound"), is_bound, "{model}");
+        assert!(spans.iter().any(|parent| parent.span_id == span.parent_span_id), "{model}");
+    }
+    let of_user =
+        spans.iter().find(|span| span.name == "chat customer").map(|span| attributes(&span.attributes)).unwrap();
+    assert_eq!(
+        (&of_user["evalsuite.user"], &of_user["evalsuite.user.calls"]),
+        (&text("customer"), &Value::IntValue(3))
+    );
+    assert_eq!(of_user["gen_ai.usage.input_tokens"], Value::IntValue(7));
+    assert!(!of_user.contains_key("evalsuite.usage.lower_bound"));
 }
 
 /// What an agent reported of a whole trial was in no span if a model call had tokens, and twice in the spans if calls had a cost and no tokens.

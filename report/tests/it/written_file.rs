@@ -174,7 +174,7 @@ fn trials_that_do_not_count_cost_all_the_same() {
     record.surplus = vec![surplus.clone(), surplus.clone()];
     record.confirming = vec![surplus];
     let page = Page::of(&HtmlReport::new(run));
-    let uncounted = evalsuite_schema::json::json!({ "surplus": 2, "confirming": [1, 1], "cost": 1.5, "judgeCost": 0.75, "unknownCosts": 0 });
+    let uncounted = evalsuite_schema::json::json!({ "surplus": 2, "confirming": [1, 1], "cost": 1.5, "judgeCost": 0.75, "userCost": null });
     assert_eq!(page.index["cases"]["uncounted"], evalsuite_schema::json::json!([uncounted, null, null]));
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRec
         (ComparedWith::Reference, None) => (expected_output, ""),
     };
     let criteria = config.criteria.as_deref().map_or(variables.criteria.as_str(), trim);
-    let task = ComparedTask { criteria, question: &variables.input, reference };
+    let task = ComparedTask { criteria, question: &variables.question, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
     Ok(llm_grader::vote(call, &config.judge, &questions, |inquiry, judge| {

@@ -70,13 +70,13 @@ impl CommandJudge {
         let command = self
             .agent
             .resolve(&|name: &str| environment::var(name))
-            .map_err(|unset| JudgeError::permanent(unset.message))?;
+            .map_err(|unset| JudgeError::permanent(unset.message).unpaid())?;
         let own = Some(self.workspace.clone()).filter(|workspace| workspace.is_dir());
         let files = SealedFiles { own: own.into_iter().collect(), ..SealedFiles::default() };
         let seal = self.environment.seals.seal(&command.target.sealing, &self.places, files).map_err(|refusal| {
             self.seal.add(&refusal.record);
             let message = format!("judge `{}` cannot run: {}", self.agent.name, refusal.message);
-            JudgeError::permanent(message).with_code(ReasonCode::NotSealed)
+            JudgeError::permanent(message).with_code(ReasonCode::NotSealed).unpaid()
         })?;
         seal.record.iter().for_each(|record| self.seal.add(record));
         let prompt = match request.system() {
@@ -99,18 +99,21 @@ impl CommandJudge {
             mcp: None,
             seal: seal.start.as_ref(),
         });
-        answered.result.map_err(|(CommandFailure::Failed(message) | CommandFailure::TimedOut(message))| {
-            JudgeError::new(self.redactor.apply(&message).into_owned())
-        })?;
         let outcome = answered.reported;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
-        // The reply is recorded, so it must not hold the secrets that the command was given.
-        Ok(JudgeReply {
+        let reply = JudgeReply {
+            // It is recorded, so it must not hold the secrets that the command was given.
             text: self.redactor.apply(&said).into_owned(),
             usage: outcome.usage,
             cost_usd: outcome.cost_usd,
             model: outcome.model,
             is_cut_off: false,
-        })
+        };
+        match answered.result {
+            Ok(()) => Ok(reply),
+            Err(CommandFailure::Failed(message) | CommandFailure::TimedOut(message)) => {
+                Err(JudgeError::new(self.redactor.apply(&message).into_owned()).after(&reply))
+            }
+        }
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use evalsuite_records::record::{JudgeRecord, Note, ReasonCode};
+use evalsuite_records::record::{JudgeRecord, Note, ReasonCode, Usage};
 use evalsuite_schema::grader::JudgeSettings;
 
 use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judge_call::{AskingGrader, CallPurpose, JudgeFailure, until_readable};
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
-use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, repair_prompt};
+use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, SHORTER, repair_prompt};
 use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;
 use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
@@ -34,6 +34,10 @@ struct InquiryProgress {
     record: JudgeRecord,
     /// Number of replies by judge.
     replies: BTreeMap<String, u32>,
+    /// Digests of the prompts that were replied to, each with its judge.
+    answered: Vec<(String, String)>,
+    /// Numbers of calls that have ended with known tokens, and with a known cost.
+    known: [u32; 2],
     failure: Option<JudgeFailure>,
     notes: Vec<Note>,
     /// Further calls are refused.
@@ -59,14 +63,31 @@ impl InquiryProgress {
     fn add_reply(&mut self, judge: &str, reply: &JudgeReply, file: Option<String>) {
         *self.replies.entry(judge.to_owned()).or_default() += 1;
         self.record.replies.extend(file);
-        if let Some(usage) = reply.usage {
-            *self.record.usage.get_or_insert_default() += usage;
-        }
-        if let Some(cost) = reply.cost_usd {
-            self.record.cost_usd = Some(self.record.cost_usd.unwrap_or(0.0) + cost);
-        }
+        self.add_spending(reply.usage, reply.cost_usd);
         if reply.model.is_some() {
             self.record.model.clone_from(&reply.model);
+        }
+    }
+}
+
+impl InquiryProgress {
+    /// Counts what a call cost, whether it had a reply or not.
+    fn add_spending(&mut self, usage: Option<Usage>, cost_usd: Option<f64>) {
+        self.known[0] += u32::from(usage.is_some());
+        self.known[1] += u32::from(cost_usd.is_some());
+        if let Some(usage) = usage {
+            *self.record.usage.get_or_insert_default() += usage;
+        }
+        if let Some(cost) = cost_usd {
+            *self.record.cost_usd.get_or_insert_default() += cost;
+        }
+    }
+
+    /// Counts a call without a reply. What a rejected one cost is known, and says nothing of what other calls report.
+    fn add_failure(&mut self, error: &JudgeError) {
+        match error.is_unpaid() {
+            true => self.known = self.known.map(|calls| calls + 1),
+            false => self.add_spending(error.usage(), error.cost_usd()),
         }
     }
 }
@@ -115,7 +136,9 @@ impl GraderInquiry {
     pub(crate) fn end(&self) -> (Option<JudgeRecord>, Option<JudgeFailure>, Vec<Note>) {
         let ended = InquiryProgress { is_over: true, ..InquiryProgress::default() };
         let progress = std::mem::replace(&mut *self.progress(), ended);
-        let InquiryProgress { mut record, mut prompts, failure, notes, questions, .. } = progress;
+        let InquiryProgress { mut record, mut prompts, failure, notes, questions, known, .. } = progress;
+        // The calls of a grader that has run out of time have not ended.
+        [record.unknown_tokens, record.unknown_costs] = known.map(|known| record.attempts.saturating_sub(known));
         if questions > 0 {
             // A grader in Rust may ask several questions at the same time, and repeat one.
             prompts.sort();
@@ -176,8 +199,12 @@ impl GraderInquiry {
     ) -> Result<T, JudgeFailure> {
         let call = |purpose: CallPurpose<'_>| {
             let mut request = question.clone();
-            if let CallPurpose::Repair { reply, problem } = purpose {
-                request.user = repair_prompt(repair, &question.user, reply, problem);
+            match purpose {
+                CallPurpose::Answer => {}
+                CallPurpose::Repair { reply, problem } => {
+                    request.user = repair_prompt(repair, &question.user, reply, problem);
+                }
+                CallPurpose::Shorter => request.user = repair_prompt(SHORTER, &question.user, "", ""),
             }
             self.call(judge, request, folder)
         };
@@ -186,14 +213,19 @@ impl GraderInquiry {
 
     /// One call. The reply is written to a file, whether it can be used or not.
     fn call(&self, judge: &ChosenJudge, mut request: JudgeRequest, folder: &str) -> Result<JudgeReply, JudgeError> {
-        {
+        let question = (judge.name.clone(), sha256(format!("{}\0{}", request.system, request.user)));
+        let earlier = {
             let mut progress = self.progress();
             if progress.is_over {
                 return Err(JudgeError::permanent("the grader that asks has ended"));
             }
             request.repeat = progress.begin_call(&judge.name);
-        }
-        let reply = self.grader.ask(judge, request, &self.choice.options)?;
+            progress.answered.iter().filter(|answered| **answered == question).count()
+        };
+        let earlier = u32::try_from(earlier).unwrap_or(u32::MAX);
+        let asked = self.grader.ask(judge, request, &self.choice.options, earlier);
+        let reply = asked.inspect_err(|error| self.progress().add_failure(error))?;
+        self.progress().answered.push(question);
         let number = self.progress().replies.values().sum::<u32>() + 1;
         let file = self.write(folder, &format!("reply-{number}.txt"), &reply.text);
         self.progress().add_reply(&judge.name, &reply, file);
@@ -255,8 +287,6 @@ impl Inquiry for GraderInquiry {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_records::record::Usage;
-
     use super::*;
 
     #[test]
@@ -272,5 +302,17 @@ mod tests {
         assert_eq!((record.name.as_str(), record.attempts, record.replies.len()), ("one, two", 4, 1));
         assert_eq!((record.usage, record.cost_usd), (Some(Usage::new(6, 2)), Some(1.0)));
         assert_eq!((record.model.as_deref(), progress.replies.values().sum::<u32>()), (Some("m"), 3));
+        assert_eq!(progress.known, [2, 2], "one of three replies told nothing, and one call has not ended");
+    }
+
+    #[test]
+    fn a_rejected_call_cost_nothing_and_any_other_one_without_a_reply_is_unknown() {
+        let mut progress = InquiryProgress::default();
+        progress.add_failure(&JudgeError::new("429").unpaid());
+        assert_eq!((progress.known, progress.record.usage, progress.record.cost_usd), ([1, 1], None, None));
+        progress.add_failure(&JudgeError::new("timed out"));
+        assert_eq!(progress.known, [1, 1]);
+        progress.add_failure(&JudgeError::new("empty").after(&JudgeReply::new("").with_cost_usd(0.5)));
+        assert_eq!((progress.known, progress.record.cost_usd), ([1, 2], Some(0.5)));
     }
 }

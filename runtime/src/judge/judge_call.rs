@@ -39,12 +39,13 @@ pub(crate) struct AskingGrader {
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the
-    /// request sets nothing.
+    /// request sets nothing; `earlier` is the number of replies of the judge to the same question.
     pub(crate) fn ask(
         &self,
         judge: &ChosenJudge,
         mut request: JudgeRequest,
         options: &JudgeOptions,
+        earlier: u32,
     ) -> Result<JudgeReply, JudgeError> {
         request.case_id.clone_from(&self.case_id);
         request.trial = self.trial;
@@ -59,24 +60,31 @@ impl AskingGrader {
         let model = options.endpoint.as_ref().filter(|_| !judge.is_named).map(|endpoint| endpoint.model.as_str());
         let model = judge.command.as_deref().or(model);
         let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
-        match self.cassette.0.look_up(asker, key.clone()) {
-            LookUp::Found(reply) => JudgeReply::from_json(reply)
-                .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
+        match self.cassette.0.look_up(asker, key.clone(), earlier) {
+            LookUp::Found(reply) => JudgeReply::from_json(reply).map_err(|error| {
+                JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}")).unpaid()
+            }),
             LookUp::Ask(recorded) => {
                 let reply = call(&judge.judge, request)?;
-                let mut kept = to_value(&reply)
-                    .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))?;
+                let mut kept = to_value(&reply).map_err(|error| {
+                    JudgeError::permanent(format!("the reply cannot be recorded: {error}")).after(&reply)
+                })?;
                 if let Some(model) = model {
                     kept[ASKED_MODEL] = json!(model);
                 }
-                let is_kept = self.cassette.0.keep(recorded, kept);
-                is_kept.map(|()| reply).map_err(|error| JudgeError::permanent(error.to_string()))
+                match self.cassette.0.keep(recorded, kept) {
+                    Ok(()) => Ok(reply),
+                    Err(error) => Err(JudgeError::permanent(error.to_string()).after(&reply)),
+                }
             }
-            LookUp::OtherModel(message) => Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale)),
+            LookUp::OtherModel(message) => {
+                Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale).unpaid())
+            }
             LookUp::Missing(message) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
                 Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
-                    .with_code(ReasonCode::RecordingStale),
-                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
+                    .with_code(ReasonCode::RecordingStale)
+                    .unpaid(),
+                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing).unpaid(),
             }),
         }
     }
@@ -98,6 +106,7 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
         ("model", "the model changed"),
         ("judge", "the judge changed"),
         ("temperature", "the temperature changed"),
+        ("max_steps", "`max_steps` changed"),
         ("config", "`config` changed"),
         ("images", "the images changed"),
         ("response_schema", "the shape of replies changed"),
@@ -118,16 +127,16 @@ fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeEr
             return Err(JudgeError::new(format!("the judge did not reply within {} s", limit.as_secs_f64())));
         }
         Err(error) => {
-            return Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}")));
+            return Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}")).unpaid());
         }
     };
     match reply.defect() {
         None => Ok(reply),
-        Some(defect) => Err(JudgeError::permanent(defect)),
+        Some(defect) => Err(JudgeError::permanent(defect).after(&reply)),
     }
 }
 
-/// Calls until a reply can be read; one more asks to repair the last one.
+/// Calls until a reply can be read; one more asks to repair the last one, or for a shorter one.
 const ATTEMPTS: u32 = 3;
 
 /// Wait after the first failed call; each further one doubles it.
@@ -142,6 +151,9 @@ pub(crate) enum CallPurpose<'a> {
     Answer,
     /// The judge rewrites a reply that cannot be read.
     Repair { reply: &'a str, problem: &'a str },
+    /// The judge answers the question in fewer words, because its service cut off what it replied. An unfinished reply is not repaired: it is
+    /// a draft, without what would have followed.
+    Shorter,
 }
 
 /// Why there is no reply that can be read.
@@ -151,8 +163,8 @@ pub(crate) struct JudgeFailure {
     pub(crate) code: ReasonCode,
 }
 
-/// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot. `read` returns
-/// what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
+/// Calls a judge until its reply can be read; after the last attempt, asks it once to repair a reply that cannot, or to answer again in fewer
+/// words. `read` returns what is wrong with a reply. `limit` is the time limit of a call, and of all waits between calls.
 pub(crate) fn until_readable<T, E: Display>(
     judge: &str,
     limit: Duration,
@@ -173,7 +185,7 @@ pub(crate) fn until_readable<T, E: Display>(
         }
         false => read(reply).map_err(|defect| defect.to_string()),
     };
-    let mut unreadable: Option<(String, String)> = None;
+    let mut unreadable: Option<(JudgeReply, String)> = None;
     let mut problem = String::new();
     let mut left = limit;
     for attempt in 0..ATTEMPTS {
@@ -182,7 +194,7 @@ pub(crate) fn until_readable<T, E: Display>(
                 Ok(read) => return Ok(read),
                 Err(defect) => {
                     problem.clone_from(&defect);
-                    unreadable = Some((reply.text, defect));
+                    unreadable = Some((reply, defect));
                 }
             },
             Err(error) if error.is_permanent() => return Err(refused(&error)),
@@ -200,16 +212,22 @@ pub(crate) fn until_readable<T, E: Display>(
         }
     }
     let mut tries = format!("{ATTEMPTS} attempts");
-    if let Some((reply, defect)) = unreadable.filter(|(reply, _)| !reply.trim().is_empty()) {
-        tries.push_str(" and a repair");
-        match call(CallPurpose::Repair { reply: &reply, problem: &defect }) {
+    if let Some((reply, defect)) = unreadable.filter(|(reply, _)| reply.is_cut_off || !reply.text.trim().is_empty()) {
+        let (purpose, shown, failed) = match reply.is_cut_off {
+            true => (CallPurpose::Shorter, " and one for a shorter reply", "the call for a shorter reply"),
+            false => {
+                (CallPurpose::Repair { reply: &reply.text, problem: &defect }, " and a repair", "the call to repair it")
+            }
+        };
+        tries.push_str(shown);
+        match call(purpose) {
             Ok(repaired) => match read(&repaired) {
                 Ok(read) => return Ok(read),
                 Err(defect) => problem = defect,
             },
             // A cassette without this call is not the fault of the judge.
             Err(error) if error.code().is_some() => return Err(refused(&error)),
-            Err(error) => problem = format!("{defect}; the call to repair it failed: {error}"),
+            Err(error) => problem = format!("{defect}; {failed} failed: {error}"),
         }
     }
     let message = format!("judge `{judge}` gave no usable reply in {tries}: {problem}");
@@ -414,10 +432,28 @@ mod tests {
                     shown.push(format!("{reply}: {problem}"));
                     Ok("7".into())
                 }
+                CallPurpose::Shorter => panic!("no reply was cut off"),
             },
             number,
         );
         assert_eq!((read.ok(), shown), (Some(7), vec!["second: not a number".to_owned()]));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_is_not_repaired_but_asked_for_again() {
+        // Of a model that thinks, nothing may be left.
+        for cut in ["perhaps 7, but", ""] {
+            let mut asked = Vec::new();
+            let call = |purpose: CallPurpose<'_>| {
+                asked.push(purpose == CallPurpose::Shorter);
+                Ok(match purpose {
+                    CallPurpose::Shorter => "6".into(),
+                    _ => JudgeReply { is_cut_off: true, ..JudgeReply::new(cut) },
+                })
+            };
+            assert_eq!(until_readable("j", LIMIT, call, number).unwrap(), 6, "{cut}");
+            assert_eq!(asked, [false, false, false, true], "{cut}");
+        }
     }
 
     #[test]

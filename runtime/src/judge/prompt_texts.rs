@@ -10,6 +10,7 @@ macro_rules! contract {
         concat!(
             include_str!($file),
             include_str!("../model/judge/untrusted.txt"),
+            include_str!("prompts/undecided.txt"),
             include_str!("prompts/one_object.txt")
         )
     };
@@ -55,6 +56,9 @@ pub(crate) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
 
 /// Asks to repair a reply that could not be read.
 pub(crate) const REPAIR: &str = include_str!("prompts/repair.user.txt");
+
+/// Asks again, because replies were cut off.
+pub(crate) const SHORTER: &str = include_str!("prompts/shorter.user.txt");
 
 /// Asks again, because a reply contradicts itself.
 pub(crate) const CONTRADICTION: &str = include_str!("prompts/contradiction.user.txt");

@@ -34,7 +34,9 @@ pub struct Cassette(pub(crate) Arc<dyn ReplyStore>);
 /// The source of the replies in a [`Cassette`].
 pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
     /// The recorded reply to a request, or whether the request has to be sent.
-    fn look_up(&self, asker: Asker<'_>, request: Value) -> LookUp;
+    /// `earlier`: how many replies to this request a judge has given for the same purpose, such as its earlier votes. Recorded replies are
+    /// used again only for another purpose, such as another made-up result.
+    fn look_up(&self, asker: Asker<'_>, request: Value, earlier: u32) -> LookUp;
 
     /// Records a reply.
     fn keep(&self, request: Request, reply: Value) -> Result<(), CassetteError>;
@@ -120,7 +122,7 @@ impl Cassette {
         request: &(impl Serialize + ?Sized),
     ) -> Result<Result<R, Request>, CassetteError> {
         let request = evalsuite_schema::json::to_value_by_serde(request).map_err(CassetteError::json)?;
-        match self.0.look_up(Asker::Agent, request) {
+        match self.0.look_up(Asker::Agent, request, 0) {
             LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map(Ok).map_err(CassetteError::json),
             LookUp::Missing(message) | LookUp::OtherModel(message) => Err(CassetteError::new(message)),
             LookUp::Ask(request) => Ok(Err(request)),

@@ -268,10 +268,10 @@ getters! {
         pub fn transcript(self) -> Option<&[Message]> { self.facts.transcript.as_deref() }
 
         /// Tokens used; `None` if the agent did not report them.
-        pub fn usage(self) -> Option<Usage> { self.facts.usage }
+        pub fn usage(self) -> Option<Usage> { self.facts.usage.filter(|_| self.facts.unknown.tokens.is_none()) }
 
         /// Cost in US dollars; `None` if the agent did not report it.
-        pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd }
+        pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd.filter(|_| self.facts.unknown.cost.is_none()) }
 
         /// How long the agent worked, as reported or measured.
         pub fn duration(self) -> Duration {

@@ -317,6 +317,6 @@ fn a_judge_of_a_turn_reads_what_was_said_before_with_its_speakers() {
     let case = only(&report);
     assert_eq!(turns(case), [(Skipped, None), (Passed, Some(0.9))], "{case}");
     let asked = ASKED.lock().unwrap();
-    let said = "system: be brief\n\nuser: one\n\nassistant: fine\n\nuser: two";
+    let said = "system: be brief\n\nuser: one\n\nassistant:\n<untrusted 1>\nfine\n</untrusted 1>\n\nuser: two";
     assert!(asked[0].contains(said) && asked[0].contains("gold"), "{}", asked[0]);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use evalsuite::record::{GraderRecord, GraderState, ReasonCode, TrialRecord};
+use evalsuite::record::{GraderRecord, GraderState, JudgeRecord, ReasonCode, TrialRecord};
 use evalsuite::{
     Evals, GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, Outcome, Status, Trial, Usage, Verdict,
 };
@@ -180,6 +180,49 @@ fn criteria_are_checked_one_by_one() {
     assert_eq!((trial.outcome, trial.score, first(&trial).state), (Status::Error, None, GraderState::Error));
     let message = &trial.reason.as_ref().unwrap().message;
     assert!(message.ends_with("`checks` has no verdict on the criterion `name`"), "{message}");
+}
+
+/// Its judge record, whatever became of the grader.
+fn asked(judge: &Scripted) -> JudgeRecord {
+    let (trial, _kept) =
+        judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge.clone()));
+    let record = first(&trial).judge.clone().unwrap();
+    assert_eq!((trial.judge_usage, trial.judge_cost_usd), (record.usage, record.cost_usd));
+    assert_eq!(trial.unknown_costs().judges, !record.is_cost_known());
+    record
+}
+
+#[test]
+fn every_reply_that_was_paid_for_is_counted_and_a_sum_of_some_is_a_lower_bound() {
+    let paid = |text: &str| JudgeReply::new(text).with_usage(Usage::new(100, 10)).with_cost_usd(0.5);
+    let yes = r#"{"score": 1}"#;
+    let no = r#"{"score": 0}"#;
+    let soon = |error: JudgeError| error.with_retry_after(Duration::ZERO);
+    let spent = |calls: u64| Some(Usage::new(100 * calls, 10 * calls));
+    for (judge, attempts, usage, cost, unknown) in [
+        (results([Ok(paid(yes))]), 1, spent(1), Some(0.5), [0, 0]),
+        (results([Ok(paid("unreadable")), Ok(paid(yes))]), 2, spent(2), Some(1.0), [0, 0]),
+        (results([Ok(paid("x")), Ok(paid("x")), Ok(paid("x")), Ok(paid("x"))]), 4, spent(4), Some(2.0), [0, 0]),
+        (results([Ok(paid(no)), Ok(paid("x")), Ok(JudgeReply::new(no))]), 3, spent(2), Some(1.0), [1, 1]),
+        (results([Ok(paid(no).with_cost_usd(f64::NAN))]), 1, spent(1), None, [0, 1]),
+        (results([Err(soon(JudgeError::new("late"))), Ok(paid(yes))]), 2, spent(1), Some(0.5), [1, 1]),
+        (
+            results([
+                Err(soon(JudgeError::new("half").with_usage(Usage::new(100, 10)).with_cost_usd(0.25))),
+                Ok(paid(yes)),
+            ]),
+            2,
+            spent(2),
+            Some(0.75),
+            [0, 0],
+        ),
+        (results([Err(JudgeError::permanent("cut").with_cost_usd(0.5))]), 1, None, Some(0.5), [1, 0]),
+        (scripted([yes]), 1, None, None, [1, 1]),
+    ] {
+        let record = asked(&judge);
+        assert_eq!((record.attempts, record.usage, record.cost_usd), (attempts, usage, cost));
+        assert_eq!([record.unknown_tokens, record.unknown_costs], unknown, "{attempts} calls, {cost:?}");
+    }
 }
 
 #[test]

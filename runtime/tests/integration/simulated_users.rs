@@ -94,6 +94,7 @@ fn a_function_talks_until_it_is_done() {
     let user = trial.user.as_ref().unwrap();
     assert_eq!((user.name.as_str(), user.turns, user.ended, user.attempts), ("customer", 3, Some(UserEnd::Done), 4));
     assert_eq!((trial.user_usage, trial.user_cost_usd), (Some(Usage::new(7, 3)), Some(0.25)));
+    assert_eq!((user.unknown_tokens, user.unknown_costs), (3, 3), "one of four calls has told");
     assert_eq!((trial.usage, trial.cost_usd, trial.judge_cost_usd), (None, None, None));
     let trajectory = fs::read_to_string(case.directory().join("trial-000/trajectory.json")).unwrap();
     assert_eq!(trajectory.matches("\"simulated\": true").count(), 3, "{trajectory}");

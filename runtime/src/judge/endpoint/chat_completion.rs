@@ -9,7 +9,7 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::json::{Value, json};
 use ureq::http::{HeaderMap, header};
 
-use crate::model::judge::{InvalidReply, JudgeReply, JudgeRequest};
+use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
 
 /// How a request tells the service the shape of a reply, the strictest form first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,19 +71,24 @@ fn without_lengths(schema: &Value) -> Value {
     }
 }
 
-pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, InvalidReply> {
+pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, JudgeError> {
     let value: Value = evalsuite_schema::json::from_str_with_unique_keys(text)
-        .map_err(|error| format!("the service's reply is not JSON: {error}"))?;
+        .map_err(|error| JudgeError::new(format!("the service's reply is not JSON: {error}")))?;
+    let usage = usage(&value["usage"]);
+    let reported = value["usage"]["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+    let cost_usd = reported.or_else(|| Some(cost(usage?, price?)));
+    // It may have been paid for, whatever is in it.
+    let paid = JudgeReply { usage, cost_usd, ..JudgeReply::default() };
     if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
-        return Err(format!("the service replied with an error: {message}").into());
+        return Err(JudgeError::new(format!("the service replied with an error: {message}")).after(&paid));
     }
     let choice = &value["choices"][0];
     let message = &choice["message"];
     if !message.is_object() {
-        return Err("the service's reply has no `choices[0].message`".into());
+        return Err(JudgeError::new("the service's reply has no `choices[0].message`").after(&paid));
     }
     let content = match &message["content"] {
-        Value::String(text) => text.clone(),
+        Value::String(text) if !text.is_empty() => text.clone(),
         // Other parts are the thinking of the model.
         Value::Array(parts) => {
             let is_said =
@@ -92,13 +97,12 @@ pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
         }
         _ => message["refusal"].as_str().unwrap_or_default().to_owned(),
     };
-    let mut reply = JudgeReply::new(content);
-    reply.is_cut_off = choice["finish_reason"].as_str().is_some_and(is_cut_off);
-    reply.model = value["model"].as_str().map(str::to_owned);
-    reply.usage = usage(&value["usage"]);
-    let reported = value["usage"]["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
-    reply.cost_usd = reported.or_else(|| Some(cost(reply.usage?, price?)));
-    Ok(reply)
+    Ok(JudgeReply {
+        text: content,
+        model: value["model"].as_str().map(str::to_owned),
+        is_cut_off: choice["finish_reason"].as_str().is_some_and(is_cut_off),
+        ..paid
+    })
 }
 
 /// Reasons for the end of a reply that a model ended itself.
@@ -222,6 +226,18 @@ mod tests {
         }
         let refused = reply(r#"{"choices": [{"message": {"content": null, "refusal": "no"}}]}"#, None).unwrap();
         assert_eq!((refused.text(), refused.usage, refused.cost_usd), ("no", None, None));
+        let silent = reply(r#"{"choices": [{"message": {"content": "", "refusal": "no"}}]}"#, None).unwrap();
+        assert_eq!(silent.text(), "no");
+    }
+
+    #[test]
+    fn a_completion_that_cannot_be_used_may_have_been_paid_for() {
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": 2});
+        for body in [json!({"choices": [], "usage": usage}), json!({"error": "content was filtered", "usage": usage})] {
+            let error = reply(&body.to_string(), Some((1.0, 2.0))).unwrap_err();
+            assert_eq!((error.usage(), error.cost_usd()), (Some(Usage::new(10, 2)), Some(14e-6)), "{body}");
+        }
+        assert_eq!(reply("<html>", Some((1.0, 2.0))).unwrap_err().cost_usd(), None);
     }
 
     #[test]

@@ -90,8 +90,7 @@ impl Service {
             let (status, retry_after, text) = self.post(&body, request.limit())?;
             if status.is_success() {
                 self.format.store(position, Ordering::Relaxed);
-                return chat_completion::reply(&text, self.endpoint.price)
-                    .map_err(|error| JudgeError::new(error.to_string()));
+                return chat_completion::reply(&text, self.endpoint.price);
             }
             let message = self.refusal(status, &text, request);
             match status {
@@ -102,20 +101,20 @@ impl Service {
                     } else if format != Format::Plain && request.response_schema().is_some() {
                         position += 1;
                     } else {
-                        return Err(JudgeError::permanent(message));
+                        return Err(JudgeError::permanent(message).unpaid());
                     }
                 }
                 StatusCode::TOO_MANY_REQUESTS if text.contains("insufficient_quota") => {
-                    return Err(JudgeError::permanent(message));
+                    return Err(JudgeError::permanent(message).unpaid());
                 }
                 status if status.is_server_error() || BUSY.contains(&status) => {
-                    let error = JudgeError::new(message);
+                    let error = JudgeError::new(message).unpaid();
                     return Err(match retry_after {
                         Some(wait) => error.with_retry_after(wait),
                         None => error,
                     });
                 }
-                _ => return Err(JudgeError::permanent(message)),
+                _ => return Err(JudgeError::permanent(message).unpaid()),
             }
         }
     }
@@ -162,7 +161,8 @@ impl Service {
             }
             _ => (JudgeError::new, error.to_string()),
         };
-        failure(self.redactor.apply(&format!("{}: {what}", self.shown_url)).into_owned())
+        let failure = failure(self.redactor.apply(&format!("{}: {what}", self.shown_url)).into_owned());
+        if was_not_sent(error) { failure.unpaid() } else { failure }
     }
 
     /// Why the service rejected a request, without the secrets that its message may repeat.
@@ -191,6 +191,19 @@ impl Service {
         let before_text = if said.is_empty() { "" } else { ": " };
         let before_hint = if hint.is_empty() { "" } else { "\nhelp: " };
         format!("{}: {status}{before_text}{said}{before_hint}{hint}", self.shown_url)
+    }
+}
+
+/// Whether no service got the request.
+fn was_not_sent(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Io(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+        ureq::Error::BadUri(_)
+        | ureq::Error::Http(_)
+        | ureq::Error::InvalidProxyUrl
+        | ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed => true,
+        _ => false,
     }
 }
 

@@ -193,7 +193,7 @@ fn who_is_busy_is_asked_again_when_it_says() {
     for status in ["500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "429 Too Many Requests"] {
         let error = error(vec![refused(status, "try later")], &request());
         assert_eq!((error.is_permanent(), error.retry_after()), (false, None), "{error}");
-        assert!(error.to_string().contains("try later"), "{error}");
+        assert!(error.to_string().contains("try later") && error.is_unpaid(), "{error}");
     }
 }
 
@@ -242,12 +242,13 @@ fn what_is_no_reply_is_asked_for_again() {
     ] {
         let error = error(vec![act], &request());
         assert!(!error.is_permanent() && error.to_string().contains(part), "{part}: {error}");
+        assert!(!error.is_unpaid() && error.cost_usd().is_none(), "{part}: the service may have answered");
     }
     // What a server says that speaks TLS, to a client that does not.
     let alert = Act::Bytes(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
     assert!(!error(vec![alert], &request()).is_permanent());
     let unreachable = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
-    assert!(!unreachable.is_permanent(), "{unreachable}");
+    assert!(!unreachable.is_permanent() && unreachable.is_unpaid(), "{unreachable}");
 }
 
 #[test]

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, thread};
 
-use evalsuite_records::record::ReasonCode;
+use evalsuite_records::record::{ReasonCode, Usage};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
 use crate::model::callable::{AsyncFunction, Callable, Implements, LocalError, PlainFunction, SendError, block_on};
-use crate::model::outcome::BoxError;
+use crate::model::outcome::{BoxError, is_amount};
 use crate::platform::accessors::getters;
 use crate::platform::errors::{chain, chain_text};
 use crate::platform::isolated_call::Cancel;
@@ -223,35 +223,70 @@ impl<R: Into<JudgeReply>> JudgeResult<LocalError> for Result<R, Box<dyn Error>> 
 /// assert!(error_of(401).is_permanent() && !error_of(500).is_permanent());
 /// assert_eq!(error_of(429).retry_after(), Some(Duration::from_secs(20)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// A call can end in an error and cost something, such as one whose reply is not what was asked for. Its tokens and cost are
+/// unknown unless the error [says](Self::with_cost_usd) what they are.
+#[derive(Debug, Clone, PartialEq)]
 pub struct JudgeError {
     message: String,
-    retry: Retry,
+    call: FailedCall,
     /// Reason code for the record, if it is not [`ReasonCode::JudgeError`].
     code: Option<ReasonCode>,
 }
 
-/// Whether and when to retry. It is a source of its own, so that it is found below types that cannot be downcast.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Retry {
+/// What is known of a call without a reply: whether and when to retry it, and what it cost. It is a source of its own, so that it is found
+/// below types that cannot be downcast.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct FailedCall {
     permanent: bool,
     after: Option<Duration>,
+    usage: Option<Usage>,
+    cost_usd: Option<f64>,
+    /// It was not made, or was rejected.
+    unpaid: bool,
 }
 
 impl JudgeError {
     /// The judge cannot be reached or is busy; the call is retried.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retry: Retry::default(), code: None }
+        Self { message: message.into(), call: FailedCall::default(), code: None }
     }
 
     /// The judge will never answer this request; the call is not retried.
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { retry: Retry { permanent: true, after: None }, ..Self::new(message) }
+        Self { call: FailedCall { permanent: true, ..FailedCall::default() }, ..Self::new(message) }
     }
 
     /// Sets how long to wait before the call is retried.
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
-        self.retry.after = Some(wait);
+        self.call.after = Some(wait);
+        self
+    }
+
+    /// Sets the tokens that the call used.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.call.usage = Some(usage);
+        self
+    }
+
+    /// Sets the cost of the call in US dollars: 0 if the service rejected it. A value that is not a number of at least 0 is unknown.
+    #[must_use]
+    pub fn with_cost_usd(mut self, cost: f64) -> Self {
+        self.call.cost_usd = Some(cost).filter(|cost| is_amount(*cost));
+        self
+    }
+
+    /// The same error of a call that was not made, or was rejected.
+    pub(crate) fn unpaid(mut self) -> Self {
+        self.call.unpaid = true;
+        self
+    }
+
+    /// The same error after this reply, which was paid for.
+    pub(crate) fn after(mut self, reply: &JudgeReply) -> Self {
+        self.call.usage = reply.usage;
+        self.call.cost_usd = reply.cost_usd.filter(|cost| is_amount(*cost));
         self
     }
 
@@ -262,20 +297,26 @@ impl JudgeError {
 
     /// The texts of an error and its sources, each once, and the retry of a `JudgeError` among them.
     pub(crate) fn from_source(error: &(dyn Error + 'static)) -> Self {
-        let retry = chain(error).filter_map(|error| error.downcast_ref::<Retry>()).last();
-        Self { retry: retry.copied().unwrap_or_default(), ..Self::new(chain_text(error)) }
+        let call = chain(error).filter_map(|error| error.downcast_ref::<FailedCall>()).last();
+        Self { call: call.copied().unwrap_or_default(), ..Self::new(chain_text(error)) }
     }
 }
 
 getters! {
     impl JudgeError {
         /// Whether a retry is useless.
-        pub fn is_permanent(self) -> bool { self.retry.permanent }
+        pub fn is_permanent(self) -> bool { self.call.permanent }
 
         pub(crate) fn code(self) -> Option<ReasonCode> { self.code }
 
         /// How long the judge asks to wait before the call is retried.
-        pub fn retry_after(self) -> Option<Duration> { self.retry.after }
+        pub fn retry_after(self) -> Option<Duration> { self.call.after }
+
+        pub(crate) fn is_unpaid(self) -> bool { self.call.unpaid }
+
+        pub(crate) fn usage(self) -> Option<Usage> { self.call.usage }
+
+        pub(crate) fn cost_usd(self) -> Option<f64> { self.call.cost_usd }
     }
 }
 
@@ -287,18 +328,18 @@ impl fmt::Display for JudgeError {
 
 impl Error for JudgeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.retry)
+        Some(&self.call)
     }
 }
 
-impl fmt::Display for Retry {
+impl fmt::Display for FailedCall {
     /// Empty: the error itself has the message.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
 }
 
-impl Error for Retry {}
+impl Error for FailedCall {}
 
 /// The requests of one grader.
 pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
@@ -346,7 +387,8 @@ impl SuiteJudge<'_> {
 
     /// The judge's reply.
     ///
-    /// A judge that is busy or cannot be reached is asked up to three times.
+    /// A judge that is busy or cannot be reached, or whose service cuts off the reply, is asked up to three times; in the latter case once
+    /// more, for a shorter reply.
     ///
     /// # Errors
     ///
@@ -363,7 +405,10 @@ impl SuiteJudge<'_> {
     ///
     /// As [`ask`](Self::ask).
     pub fn ask_blocking(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
-        self.ask_until(&request.into(), |reply| Ok(reply.clone()))
+        self.ask_until(&request.into(), |reply| match reply.is_cut_off {
+            true => Err("the reply does not end".into()),
+            false => Ok(reply.clone()),
+        })
     }
 
     /// The judge's reply, read as JSON: all of it, else the object from its first brace to its last.
@@ -434,6 +479,31 @@ async fn on_own_thread<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A judge whose service cuts off all its replies.
+    #[derive(Debug)]
+    struct CutOff(&'static str);
+
+    impl Inquiry for CutOff {
+        fn ask(
+            &self,
+            _: Option<&str>,
+            _: &JudgeRequest,
+            read: &mut dyn FnMut(&JudgeReply) -> Result<(), InvalidReply>,
+        ) -> Result<(), JudgeError> {
+            let reply = JudgeReply { is_cut_off: true, ..JudgeReply::new(self.0) };
+            read(&reply).map_err(|defect| JudgeError::permanent(defect.to_string()))
+        }
+    }
+
+    #[test]
+    fn a_grader_gets_no_text_that_was_cut_off_and_whole_json() {
+        let judge = |text| SuiteJudge::new(Some(Arc::new(CutOff(text))), None);
+        let error = judge("PASS, unless").ask_blocking("?").unwrap_err();
+        assert_eq!(error.to_string(), "the reply does not end");
+        let read: evalsuite_schema::Value = judge("{\"polite\": true}").ask_json_blocking("?").unwrap();
+        assert_eq!(read["polite"], true);
+    }
 
     #[test]
     fn the_retry_of_an_error_is_found_through_contexts() {

@@ -125,6 +125,10 @@ impl JudgeRequest {
             "config": self.config,
             "trial": self.trial,
         });
+        // Recordings are made without it.
+        if self.max_steps != STEPS {
+            key["max_steps"] = json!(self.max_steps);
+        }
         key.sort_all_objects();
         key
     }
@@ -270,6 +274,8 @@ mod tests {
             request.clone().with_temperature(0.5),
             request.clone().with_response_schema(json!({"type": "object"})),
             JudgeRequest { trial: 1, ..request.clone() },
+            JudgeRequest { max_steps: STEPS + 1, ..request.clone() },
+            JudgeRequest { config: [("a".to_owned(), json!(1))].into_iter().collect(), ..request.clone() },
         ];
         for other in &others {
             assert_ne!(key(other), key(&request), "{other:?}");

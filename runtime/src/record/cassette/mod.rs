@@ -252,7 +252,7 @@ impl ReplyStore for SharedCassette {
         recorded.map(|entry| entry.request.clone()).collect()
     }
 
-    fn look_up(&self, asker: Asker<'_>, request: Value) -> LookUp {
+    fn look_up(&self, asker: Asker<'_>, request: Value, earlier: u32) -> LookUp {
         let key = request_key(&request, &self.placeholders);
         let reuses = match (self.mode, asker) {
             (_, Asker::AbsentJudge(_)) => true,
@@ -263,7 +263,11 @@ impl ReplyStore for SharedCassette {
         let mut so_far = self.recorded();
         let recorded = self.earlier.as_ref().filter(|_| reuses).and_then(|earlier| earlier.file.entries.get(&key));
         let times = so_far.replies.asked.entry(key.clone()).or_default();
-        let reply = recorded.and_then(|entry| entry.replies.get(*times).or(entry.replies.last()).cloned());
+        let again = |entry: &RequestReplies| match asker {
+            Asker::Agent => entry.replies.last().cloned(),
+            Asker::Judge(_) | Asker::AbsentJudge(_) => entry.replies.get(earlier as usize).cloned(),
+        };
+        let reply = recorded.and_then(|entry| entry.replies.get(*times).cloned().or_else(|| again(entry)));
         *times += 1;
         let is_command = matches!(asker, Asker::Judge(Some(model)) | Asker::AbsentJudge(Some(model)) if model.starts_with(OF_COMMAND));
         let other = match (&reply, asker) {
@@ -369,6 +373,39 @@ mod tests {
     }
 
     #[test]
+    fn a_recorded_reply_is_one_vote() {
+        let request = json!({"user": "rate this"});
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let seen = AgentInput::new(&Case::new("c", Location::new("f", 1, 1)), "t", None, &places);
+        let cassette = |mode| {
+            let mut file = CassetteFile::new("s", "c", "t", seen.clone(), String::new());
+            let replies = vec![json!({"text": "1"}), json!({"text": "2"})];
+            let entry = RequestReplies { request: request.clone(), replies };
+            file.entries.insert(request_key(&request, &Placeholders::default()), entry);
+            let earlier = Some(StoredCassette { file, bytes: Vec::new() });
+            SharedCassette { mode, earlier, ..SharedCassette::default() }
+        };
+        let replayed = cassette(Mode::Replay);
+        let asker = Asker::Judge(None);
+        let text = |earlier| match replayed.look_up(asker, request.clone(), earlier) {
+            LookUp::Found(reply) => Some(reply["text"].clone()),
+            LookUp::Missing(_) => None,
+            other => panic!("{other:?}"),
+        };
+        let recorded = [Some(json!("1")), Some(json!("2")), None];
+        assert_eq!([text(0), text(1), text(2)], recorded);
+        assert_eq!([text(0), text(1), text(2)], recorded, "asked again for another purpose");
+        let graded_again = cassette(Mode::Regrade);
+        for earlier in 0..2 {
+            assert!(matches!(graded_again.look_up(asker, request.clone(), earlier), LookUp::Found(_)));
+        }
+        assert!(
+            matches!(graded_again.look_up(asker, request.clone(), 2), LookUp::Ask(_)),
+            "a further vote is asked for"
+        );
+    }
+
+    #[test]
     fn a_reply_of_another_model_is_stale_and_is_not_graded_again() {
         let request = json!({"user": "rate this"});
         let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
@@ -378,7 +415,7 @@ mod tests {
             let entry = RequestReplies { request: request.clone(), replies: vec![reply.clone()] };
             file.entries.insert(request_key(&request, &Placeholders::default()), entry);
             let earlier = Some(StoredCassette { file, bytes: Vec::new() });
-            SharedCassette { mode, earlier, ..SharedCassette::default() }.look_up(asker, request.clone())
+            SharedCassette { mode, earlier, ..SharedCassette::default() }.look_up(asker, request.clone(), 0)
         };
         let (of_a, older) = (json!({"text": "", "asked_model": "a"}), json!({"text": ""}));
         for asker in

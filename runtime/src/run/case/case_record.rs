@@ -115,7 +115,7 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     let CaseTrials { counted, surplus, confirming, retried, .. } = &trials;
     let all = counted.iter().chain(surplus).chain(confirming).chain(retried);
-    let is_cost_partial = counted_trials::is_cost_partial(counted.iter().chain(surplus).chain(confirming));
+    let is_cost_partial = counted_trials::is_cost_partial(counted.iter().chain(surplus).chain(confirming), retried);
     plan.report_case_end(&record, counted_trials::cost(all), is_cost_partial);
     Ok(plan.report(record, trials.counted))
 }

@@ -59,7 +59,8 @@ pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Ca
     let mut outcome = match result {
         Ok(outcome) => outcome,
         Err(end) => {
-            return Captured { end: Some(end), ..interrupted(recording, whole_millis(took) as f64) };
+            let unknown = unknown_work(&recording.outcome, &recording, false);
+            return Captured { end: Some(end), ..interrupted(recording, unknown, whole_millis(took) as f64) };
         }
     };
     prepared.write_evidence();
@@ -83,7 +84,7 @@ pub(crate) fn complete(trial: &TrialAttempt<'_>, facts: Facts) -> Captured {
 }
 
 /// The work of an agent that returned no outcome, or whose workspace cannot be read.
-pub(crate) fn interrupted(recording: Recording, duration_ms: f64) -> Captured {
+pub(crate) fn interrupted(recording: Recording, unknown: UnknownWork, duration_ms: f64) -> Captured {
     let (usage, cost_usd) = known_spending(&recording);
     let (answer, transcript) = assemble(&recording.outcome, &recording);
     let Outcome { text, state, model, metadata, .. } = recording.outcome;
@@ -94,6 +95,7 @@ pub(crate) fn interrupted(recording: Recording, duration_ms: f64) -> Captured {
         transcript,
         usage,
         cost_usd,
+        unknown,
         duration_ms,
         state,
         model: model.or(recording.captured.model),
@@ -269,7 +271,7 @@ pub(crate) fn is_reported(outcome: &Outcome, recording: &Recording) -> bool {
 }
 
 /// What is not known of an agent's work. `is_rust`: its spans are looked for.
-fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
+pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
     let captured = &recording.captured;
     let missing = captured.missing.as_ref();
     let reports_messages = is_reported(outcome, recording);

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use evalsuite_records::record::{GraderRecord, Note, Status, Timings, TrialRecord, Usage};
+use evalsuite_records::record::{GraderRecord, Note, ReasonCode, Status, Timings, TrialRecord, Usage};
 use evalsuite_schema::Value;
 use evalsuite_schema::sorting::map;
 
@@ -74,6 +74,11 @@ fn add_phases(record: &mut TrialRecord, graded: Graded, journal: Journal) {
         // A duration is at least 0, and one that is too large saturates.
         record.duration_ms = Some(facts.duration_ms.round() as u64);
         (record.usage, record.cost_usd, record.model) = (facts.usage, facts.cost_usd, facts.model.clone());
+        // What an agent that was stopped did last, it has not reported.
+        let was_stopped = score.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Timeout);
+        let (lacks_usage, lacks_cost) = (facts.unknown.tokens.is_some(), facts.unknown.cost.is_some());
+        record.usage_partial = record.usage.is_some() && (lacks_usage || was_stopped);
+        record.cost_partial = record.cost_usd.is_some() && (lacks_cost || was_stopped);
         (record.state, record.agent_metadata) = (facts.state.clone(), facts.agent_metadata.clone());
     }
     (record.turns, record.user) = (turns.turns, turns.user);

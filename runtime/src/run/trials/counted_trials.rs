@@ -48,14 +48,14 @@ pub(crate) fn cost<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> Opt
     trials.into_iter().flat_map(of_trial).flatten().reduce(|sum, cost| sum + cost)
 }
 
-/// Whether the cost of some trials is not known, of the agent, of a judge or of a simulated user. That of an attempt that was repeated does not
-/// matter: it often ends before there is one.
-pub(crate) fn is_cost_partial<'t>(trials: impl IntoIterator<Item = &'t TrialRecord>) -> bool {
-    trials.into_iter().any(|trial| {
-        trial.cost_usd.is_none()
-            || trial.user.is_some() && trial.user_cost_usd.is_none()
-            || trial.judges().iter().any(|judge| judge.cost_usd.is_none())
-    })
+/// Whether the cost of some trials, or attempts that were repeated, is not known, of the agent, of a judge or of a simulated user. An attempt
+/// often ends before its agent is called.
+pub(crate) fn is_cost_partial<'t>(
+    trials: impl IntoIterator<Item = &'t TrialRecord>,
+    retried: impl IntoIterator<Item = &'t TrialRecord>,
+) -> bool {
+    let lacks_cost = |trial: &TrialRecord| !trial.unknown_costs().is_none();
+    trials.into_iter().any(|trial| trial.cost_usd.is_none() || lacks_cost(trial)) || retried.into_iter().any(lacks_cost)
 }
 
 /// Mean score of the trials that passed or failed.
@@ -75,7 +75,7 @@ pub(crate) struct StopRule {
     pub(crate) run_all: bool,
     /// Whether no further trial runs after one that ended in an error.
     pub(crate) ends_with_error: bool,
-    /// What the agent may cost in US dollars, in all trials.
+    /// What all trials may cost in US dollars.
     pub(crate) cost_limit_usd: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct EndedTrial {
 pub(crate) struct CountedTrials {
     stop: StopRule,
     counted: Vec<TrialRecord>,
-    /// Cost of the agent in all attempts at these.
+    /// Cost of all attempts at these.
     cost_usd: f64,
     retried: Vec<TrialRecord>,
     /// Trials that have ended, or could not start, and do not count yet.
@@ -142,7 +142,7 @@ impl CountedTrials {
     fn count(&mut self, EndedTrial { record, mut retried }: EndedTrial) {
         let StopRule { standard, planned, run_all, ends_with_error, cost_limit_usd } = self.stop;
         let is_end = record.outcome == Status::Skipped || ends_with_error && record.outcome == Status::Error;
-        self.cost_usd += retried.iter().chain([&record]).filter_map(|attempt| attempt.cost_usd).sum::<f64>();
+        self.cost_usd += cost(retried.iter().chain([&record])).unwrap_or(0.0);
         self.counted.push(record);
         self.retried.append(&mut retried);
         let is_last = self.next() >= planned;
@@ -272,6 +272,13 @@ mod tests {
         assert_eq!(counted(all, ended(&[(1, Passed), (0, Skipped)])), (vec![0], vec![1], TrialsEnd::Decided));
         let limited = StopRule { cost_limit_usd: Some(0.5), ..FIVE };
         assert_eq!(counted(limited, ended(&order)), (vec![0, 1], vec![2, 3, 4], TrialsEnd::CostLimit));
+        let judged = |index, outcome| {
+            let mut trial = trial(index, outcome).unwrap();
+            (trial.record.judge_cost_usd, trial.record.user_cost_usd) = (Some(0.125), Some(0.125));
+            Ok(trial)
+        };
+        let trials = order.map(|(index, outcome)| (index, judged(index, outcome))).into();
+        assert_eq!(counted(limited, trials).0, [0], "judges and users count, too");
     }
 
     #[test]

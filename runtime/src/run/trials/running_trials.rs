@@ -170,7 +170,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         progress.trials.add(index, Ok(trial));
         let points = results(progress.trials.ended());
         let cost_usd = cost(progress.trials.ended().chain(progress.trials.retried()));
-        let is_cost_partial = is_cost_partial(progress.trials.ended());
+        let is_cost_partial = is_cost_partial(progress.trials.ended(), progress.trials.retried());
         self.count(&mut progress)?;
         drop(progress);
         self.plan.report_progress(|| ProgressStep::TrialFinished {

@@ -20,7 +20,7 @@ use crate::run::selection::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::called::{Called, agent_directory, call_agent};
 use crate::run::trial::captured::{
     capture_workspace, changes_between, complete, evidence_facts, first_of_answer, interrupted, known_spending,
-    write_agent_log,
+    unknown_work, write_agent_log,
 };
 use crate::run::trial::graded::{Graded, RecordedTurns, run_graders};
 use crate::run::trial::prepared::Prepared;
@@ -47,9 +47,11 @@ pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversat
     match ended.and(changes) {
         Ok(changes) => trial.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes)),
         Err(end) => {
-            let RunningConversation { so_far: ConversationSoFar { recording, .. }, recorded, .. } = running;
-            let duration_ms = recording.outcome.duration_ms.unwrap_or_default();
-            Graded { turns: recorded, ..Graded::of(trial, Some(interrupted(recording, duration_ms)), Err(end)) }
+            let RunningConversation { so_far, recorded, .. } = running;
+            let unknown = so_far.unknown_work();
+            let duration_ms = so_far.recording.outcome.duration_ms.unwrap_or_default();
+            let captured = interrupted(so_far.recording, unknown, duration_ms);
+            Graded { turns: recorded, ..Graded::of(trial, Some(captured), Err(end)) }
         }
     }
 }
@@ -278,13 +280,14 @@ impl ConversationSoFar {
         facts.input = Some(Input::Messages(self.window(&turn.input, None)));
         facts.expected_output.clone_from(&turn.expected_output);
         facts.is_conversation = true;
+        facts.first_simulated_turn = self.first_simulated;
     }
 
     /// Adds what graders of the whole get of its turns: all messages in order, if every turn reported its own.
     pub(crate) fn describe_whole(self, facts: &mut Facts) {
+        facts.unknown = self.unknown_work();
         facts.input = Some(Input::Messages(self.messages));
         facts.is_conversation = true;
-        facts.unknown = self.unknown;
         facts.tools = self.recording.captured.tools;
         facts.first_simulated_turn = self.first_simulated;
         (facts.transcript, facts.turns) = match self.lacks_messages {
@@ -333,6 +336,9 @@ impl ConversationSoFar {
     /// Adds a turn in which the agent failed.
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
         let (usage, cost_usd) = known_spending(&recording);
+        let UnknownWork { tokens, cost, .. } = unknown_work(&recording.outcome, &recording, false);
+        self.unknown.tokens = self.unknown.tokens.take().or(tokens);
+        self.unknown.cost = self.unknown.cost.take().or(cost);
         self.add_spending(usage, cost_usd, whole_millis(took) as f64);
         self.add_report(&recording.outcome, &recording.captured);
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
@@ -352,15 +358,22 @@ impl ConversationSoFar {
         *self.recording.outcome.duration_ms.get_or_insert_default() += duration_ms;
     }
 
-    /// The conversation as one outcome. Its sums are known only if all their summands are.
+    /// The conversation as one outcome. Its sums are those of the turns that reported a summand.
     pub(crate) fn outcome(&self) -> Outcome {
-        let outcome = self.recording.outcome.clone();
-        Outcome {
-            text: Some(role_blocks(&self.messages)),
-            usage: outcome.usage.filter(|_| !self.lacks_usage),
-            cost_usd: outcome.cost_usd.filter(|_| !self.lacks_cost),
-            ..outcome
+        Outcome { text: Some(role_blocks(&self.messages)), ..self.recording.outcome.clone() }
+    }
+
+    /// What is not known of its turns. Sums are known only if all their summands are.
+    fn unknown_work(&self) -> UnknownWork {
+        let outcome = &self.recording.outcome;
+        let mut unknown = self.unknown.clone();
+        if self.lacks_usage && outcome.usage.is_some() {
+            unknown.tokens.get_or_insert_with(|| "the tokens are not known: a turn did not report its own".to_owned());
         }
+        if self.lacks_cost && outcome.cost_usd.is_some() {
+            unknown.cost.get_or_insert_with(|| "the cost is not known: a turn did not report its own".to_owned());
+        }
+        unknown
     }
 }
 

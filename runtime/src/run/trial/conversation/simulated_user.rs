@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use evalsuite_records::record::{Mode, ReasonCode, Stage, Status, UserEnd, UserRecord};
+use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Conversation, Message, Object, Role, SimulatedUser};
 
@@ -11,7 +12,7 @@ use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::{AskingGrader, JudgeFailure};
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeOptions};
 use crate::judge::user_turn::{self, UserTurn, heard};
-use crate::model::evidence::{Evidence, Facts};
+use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::judge::Judges;
 use crate::model::user::UserRequest;
 use crate::record::grader_files::GraderFiles;
@@ -132,6 +133,8 @@ impl<'t> Speaker<'t> {
         user.name = judge.name;
         user.model = asked.model.or(user.model.take());
         user.attempts += asked.attempts;
+        user.unknown_tokens += asked.unknown_tokens;
+        user.unknown_costs += asked.unknown_costs;
         user.replies.extend(asked.replies);
         if let Some(usage) = asked.usage {
             *recorded.user_usage.get_or_insert_default() += usage;
@@ -250,6 +253,17 @@ fn said(recorded: &RecordedTurns) -> Vec<String> {
     turns.chain(last_words).collect()
 }
 
+/// What the calls of the user did not report.
+fn unknown_work(recorded: &RecordedTurns) -> UnknownWork {
+    let why = |what: &str, calls: u32| {
+        (calls > 0).then(|| {
+            format!("the {what} of the simulated user is not known: {} did not report it", counted(calls, "call"))
+        })
+    };
+    let (tokens, costs) = recorded.user.as_ref().map_or((0, 0), |user| (user.unknown_tokens, user.unknown_costs));
+    UnknownWork { tokens: why("usage", tokens), cost: why("cost", costs), ..UnknownWork::default() }
+}
+
 /// What graders see of the user: its role as the input, and all it said as the answer. They do not see what the agent said, which could
 /// talk a judge into calling the user broken.
 fn facts(prepared: &Prepared<'_>, user: &SimulatedUser, said: Vec<String>, recorded: &RecordedTurns) -> Facts {
@@ -261,6 +275,7 @@ fn facts(prepared: &Prepared<'_>, user: &SimulatedUser, said: Vec<String>, recor
         transcript: Some(said.into_iter().map(|text| Message::text(Role::User, text)).collect()),
         usage: recorded.user_usage,
         cost_usd: recorded.user_cost_usd,
+        unknown: unknown_work(recorded),
         duration_ms: trial.journal.borrow().timings.user_ms as f64,
         model: recorded.user.as_ref().and_then(|user| user.model.clone()),
         files: prepared.answer_files(),
