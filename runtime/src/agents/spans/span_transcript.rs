@@ -44,6 +44,7 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         done: BTreeMap::new(),
         with_span: BTreeMap::new(),
         unshown: Vec::new(),
+        lost_answer: false,
     };
     let mut captured = Captured::default();
     for (index, source) in chat_spans.into_iter().enumerate() {
@@ -73,9 +74,12 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         captured.missing = Some(MissingSpans::only_of_agents());
     }
     // A sum without the calls that report nothing would be too small.
-    let of_models = || builder.messages.iter().filter(|message| message.llm_call_count == Some(1));
-    captured.lacks_tokens = captured.usage.is_some() && of_models().any(|message| message.usage.is_none());
-    captured.lacks_cost = captured.cost_usd.is_some() && of_models().any(|message| message.cost_usd.is_none());
+    let lacks = |is_unknown: fn(&Message) -> bool| {
+        let mut of_models = builder.messages.iter().filter(|message| message.llm_call_count == Some(1));
+        builder.lost_answer || of_models.any(is_unknown)
+    };
+    captured.lacks_tokens = captured.usage.is_some() && lacks(|message| message.usage.is_none());
+    captured.lacks_cost = captured.cost_usd.is_some() && lacks(|message| message.cost_usd.is_none());
     captured.messages = has_spans.then_some(builder.messages);
     captured
 }
@@ -143,6 +147,8 @@ struct TranscriptBuilder<'a> {
     with_span: BTreeMap<(usize, usize), bool>,
     /// Messages that ended with calls of tools, by their spans.
     unshown: Vec<usize>,
+    /// A model had begun to answer when its call failed.
+    lost_answer: bool,
 }
 
 impl TranscriptBuilder<'_> {
@@ -162,6 +168,8 @@ impl TranscriptBuilder<'_> {
         let mut answers = answers.into_iter();
         let answer = answers.next();
         let failed = answer.is_none() && is_error(&span.fields);
+        let has_begun = || span.fields.keys().any(|name| name.starts_with("gen_ai.response."));
+        self.lost_answer |= failed && source.usage.is_none() && has_begun();
         if !failed || source.usage.is_some() {
             let without_output = answer.is_none();
             let mut message = answer.unwrap_or_else(|| Message::empty(Role::Assistant));

@@ -140,13 +140,27 @@ fn the_sum_of_tokens_or_cost_is_not_known_if_a_call_of_a_model_lacks_them() {
     assert_eq!(two((Some(5), None), (None, None)), (true, true, None, false));
     assert_eq!(two((Some(5), Some("0.5")), (Some(5), None)), (true, false, Some(0.5), true));
     assert_eq!(two((None, None), (None, None)), (false, false, None, false));
-    // A call that failed is no answer, and its tokens are not billed.
+    // A call that failed is no answer, and its tokens are not billed, unless the model had begun to answer.
     let failed = || info_span!("chat", gen_ai.operation.name = "chat", error.type = "timeout").in_scope(|| ());
     let with_failed = of(&|| {
         failed();
         call(Some(5), Some("0.5"));
     });
     assert_eq!(with_failed, (true, false, Some(0.5), false));
+    let cut_off = || {
+        let span = info_span!(
+            "chat",
+            gen_ai.operation.name = "chat",
+            gen_ai.response.time_to_first_chunk = 0.1,
+            error.type = "web_stream",
+        );
+        span.in_scope(|| ());
+    };
+    let with_cut_off = of(&|| {
+        cut_off();
+        call(Some(5), Some("0.5"));
+    });
+    assert_eq!(with_cut_off, (true, true, Some(0.5), true));
 }
 
 #[test]
