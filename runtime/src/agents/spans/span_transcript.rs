@@ -6,7 +6,7 @@ use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
 use crate::agents::spans::chat_span::add_current_names;
 use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text_of};
-use crate::agents::spans::span_messages::{result, tool_input};
+use crate::agents::spans::span_messages::{reports_error, result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::messages::content_text;
 use crate::model::recording::{Captured, MissingSpans};
@@ -274,6 +274,7 @@ impl TranscriptBuilder<'_> {
             *later += 1;
             let Some((at, position)) = place else { continue };
             let call = &mut self.messages[*at].tool_calls[*position];
+            call.is_error |= reports_error(message);
             if call.output.is_none() {
                 call.output = message.content.as_ref().map(|content| match content {
                     Content::Data(data) => data.clone(),

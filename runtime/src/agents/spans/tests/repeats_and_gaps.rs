@@ -315,3 +315,26 @@ fn a_call_within_a_tool_is_at_the_message_of_the_tool() {
     let names: Vec<&str> = messages[1].tool_calls.iter().map(|call| call.tool.as_str()).collect();
     assert_eq!(names, ["plan", "read"], "{messages:#?}");
 }
+
+#[test]
+fn results_that_say_they_are_errors_are() {
+    let results = [
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": true}]}),
+        json!({"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "no"}], "status": "error"}}]}),
+        json!({"role": "function", "parts": [{"functionResponse": {"name": "read", "response": {"error": "no"}}}]}),
+    ];
+    let is_error = |result: &Value| {
+        let call = called("c1", "read", json!({}));
+        let captured = seen(|| {
+            chat(&json!([said("user", "x")]), &json!([call])).in_scope(|| ());
+            chat(&json!([said("user", "x"), call, result]), &json!([said("assistant", "y")])).in_scope(|| ());
+        });
+        calls(captured.messages.as_deref().unwrap())[0].is_error
+    };
+    for result in results {
+        assert!(is_error(&result), "{result}");
+    }
+    let fine =
+        json!({"role": "function", "parts": [{"functionResponse": {"name": "read", "response": {"error": null}}}]});
+    assert!(!is_error(&fine));
+}
