@@ -1,6 +1,8 @@
 //! Data that an agent reports while it runs, or that was captured from its spans. Values have a bounded depth: records and recordings hold
 //! them below further levels, and would otherwise be deeper than readers of JSON accept.
 
+use std::collections::BTreeSet;
+
 use evalsuite_records::record::Usage;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::suggest::listed;
@@ -218,7 +220,8 @@ pub(crate) fn seen(others: &[&str], is_replaced: bool) -> String {
 
 fn spans(names: &[&str]) -> String {
     let were = if names.len() == 1 { "was" } else { "were" };
-    format!("{} of models or tools ({}) {were}", counted(names.len(), "span"), listed(names))
+    let distinct: Vec<&str> = names.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    format!("{} of models or tools ({}) {were}", counted(names.len(), "span"), listed(&distinct))
 }
 
 /// Most levels of lists and objects in a reported value. Readers of JSON accept 127.
@@ -255,6 +258,13 @@ pub(crate) fn values_of(message: &mut Message) -> impl Iterator<Item = &mut Valu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(feature = "capture")]
+    fn spans_with_the_same_name_are_counted_and_named_once() {
+        let message = MissingSpans::unassigned(&["tool", "chat", "tool"]).message;
+        assert!(message.contains("3 spans of models or tools (`chat` and `tool`) were"), "{message}");
+    }
 
     #[test]
     fn an_invalid_cost_is_not_hidden_by_later_ones() {

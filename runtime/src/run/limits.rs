@@ -39,7 +39,7 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
     Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
 }
 
-/// A note for each limit of cost, where the agent reports no cost.
+/// A note for each limit of cost, where the cost of the agent is not known.
 pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
     let limits = [
         ("cost_limit_usd", plan.case.trials.cost_limit_usd),
@@ -47,7 +47,7 @@ pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
         ("EVALSUITE_BUDGET_USD", plan.settings.budget_usd),
     ];
     limits.into_iter().filter_map(|(name, limit)| {
-        let message = format!("the agent reports no cost, so `{name}: {}` has no effect on it", limit?);
+        let message = format!("the cost of the agent is not known, so `{name}: {}` has no effect on it", limit?);
         Some(Note::new("cost_unknown", message))
     })
 }

@@ -1,6 +1,6 @@
 //! Transcripts made of spans, and what goes before them.
 
-use evalsuite::{Evals, IntoAgent, Message, Outcome, Report, Role, Status, ToolCall, Trial, Usage};
+use evalsuite::{Evals, Evidence, IntoAgent, Message, Outcome, Report, Role, Status, ToolCall, Trial, Usage};
 use evalsuite_schema::json::json;
 use tracing::info_span;
 
@@ -41,6 +41,39 @@ fn spans_are_the_transcript_of_an_agent_that_reports_none() {
         assert_passed(&report);
         let trial = &only(&report).trials()[0];
         assert_eq!((trial.usage, trial.model.as_deref()), (Some(Usage::new(3, 0)), Some("m-1")));
+    });
+}
+
+#[test]
+fn tokens_and_cost_of_some_calls_are_not_recorded_as_those_of_the_trial() {
+    async fn agent(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        let chat = |cost: Option<f64>| {
+            let span = info_span!(
+                "chat",
+                gen_ai.operation.name = "chat",
+                gen_ai.usage.cost = cost,
+                gen_ai.usage.output_tokens = cost.map(|_| 3)
+            );
+            span.in_scope(|| ());
+        };
+        chat(Some(0.5));
+        chat(None);
+        Ok("hello".into())
+    }
+    fn is_unknown(evidence: &Evidence<'_>) -> bool {
+        (evidence.usage(), evidence.cost_usd()) == (None, None)
+    }
+    in_own_process("captured::tokens_and_cost_of_some_calls_are_not_recorded_as_those_of_the_trial", || {
+        let directory = tempfile::tempdir().unwrap();
+        let case = case_json("a", json!([grader("unknown", 8, json!({"user": {"grader": "is_unknown"}}))]), json!({}));
+        let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case]));
+        let report = run(&evals.with_agent(agent).with_grader("is_unknown", is_unknown), directory.path());
+        assert_passed(&report);
+        let trial = &only(&report).trials()[0];
+        assert_eq!((trial.usage, trial.cost_usd), (None, None));
+        let trajectory = std::fs::read_to_string(only(&report).directory().join("trial-000/trajectory.json")).unwrap();
+        assert!(trajectory.contains("\"completion_tokens\": 3"), "of its message: {trajectory}");
+        assert!(!trajectory.contains("total_completion_tokens"), "{trajectory}");
     });
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 
 use evalsuite_needs::slow;
 use evalsuite_schema::Value;
+use evalsuite_tests::source::workspace_root;
 use evalsuite_tests::throwaway::Call;
 use serde_json::json;
 
@@ -67,6 +68,37 @@ fn reports_compile_neither_the_runtime_nor_its_clients() {
     for name in ["evalsuite", "evalsuite-loader", "ureq", "tokio"] {
         assert!(!names.contains(name), "expected reports not to depend on {name}: {names:?}");
     }
+}
+
+/// Cargo refuses a lock that is outdated, with `--locked`, before any of the examples is built.
+#[test]
+fn the_lock_of_the_examples_with_libraries_has_the_dependencies_of_our_crates() {
+    let lock = fs::read_to_string(workspace_root().join("examples/clients/Cargo.lock")).expect("the lock");
+    let mut compared = 0;
+    for package in packages_of_workspace() {
+        let name = package["name"].as_str().expect("a name");
+        let Some(locked) = lock.split("[[package]]").find(|locked| locked.contains(&format!("\nname = \"{name}\"\n")))
+        else {
+            continue;
+        };
+        let locked: BTreeSet<&str> =
+            locked.lines().filter_map(|line| line.strip_prefix(" \"")?.split(['"', ' ']).next()).collect();
+        let dependencies = package["dependencies"].as_array().expect("a list").iter();
+        let dependencies = dependencies.filter(|dependency| dependency["kind"] != "dev");
+        let names = |optional: bool| -> BTreeSet<&str> {
+            let chosen = dependencies.clone().filter(|dependency| optional || dependency["optional"] == false);
+            chosen.filter_map(|dependency| dependency["name"].as_str()).collect()
+        };
+        let (missing, other): (Vec<_>, Vec<_>) =
+            (names(false).difference(&locked).copied().collect(), locked.difference(&names(true)).copied().collect());
+        assert_eq!(
+            (missing, other),
+            (vec![], vec![]),
+            "missing and other dependencies of {name}; run cargo in examples/clients"
+        );
+        compared += 1;
+    }
+    assert!(compared > 5, "expected the examples to depend on our crates");
 }
 
 /// A crate that macro and runtime use with different features is compiled once for each, and so is everything that depends on it.

@@ -294,9 +294,14 @@ pub(crate) fn add_current_names(fields: &mut Object) {
 fn value_of(fields: &Object, name: &str) -> Option<Value> {
     match name.strip_suffix('*') {
         Some(prefix) => spread_list(fields, prefix),
-        // Google's agents write an empty object for a request that they do not record.
-        None => fields.get(name).filter(|value| !(name.starts_with("gcp.") && **value == "{}")).cloned(),
+        None => fields.get(name).filter(|value| !name.starts_with("gcp.") || is_whole(value)).cloned(),
     }
+}
+
+/// Whether a request or response of Google's agents is recorded: they write an empty object for what they do not record, and adk-rust cuts off
+/// the rest of a long one (`…...[truncated 90 bytes]`).
+fn is_whole(value: &Value) -> bool {
+    value.as_str().is_some_and(|json| json != "{}" && json.ends_with('}'))
 }
 
 /// A list that is spread over attributes: `PREFIX0.role`, `PREFIX0.tool_calls.0.name`.

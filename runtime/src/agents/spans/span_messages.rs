@@ -1,6 +1,7 @@
 //! Messages in fields of spans, and their parts: texts, calls of tools and their results, media. In the forms of the conventions, OpenAI,
 //! Anthropic, Bedrock and Google.
 
+use evalsuite_schema::json::json;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 
 /// Messages in a field: JSON as text, or plain text of a speaker.
@@ -180,7 +181,19 @@ fn tool_answer(part: &Value) -> Option<Message> {
     });
     message.tool_call_id = text_at(source, &["id", "tool_call_id", "tool_use_id", "toolUseId", "call_id"]);
     message.name = text_at(source, &["name"]);
+    // Anthropic, Bedrock and Google.
+    let is_error = part.get(IS_ERROR).and_then(Value::as_bool) == Some(true)
+        || source.get("status").and_then(Value::as_str) == Some("error")
+        || part.pointer("/functionResponse/response/error").is_some_and(|error| !error.is_null());
+    message.metadata = is_error.then(|| json!({IS_ERROR: true}));
     Some(message)
+}
+
+const IS_ERROR: &str = "is_error";
+
+/// Whether the result of a call in a message of its tool is an error.
+pub(crate) fn reports_error(message: &Message) -> bool {
+    message.metadata.as_ref().is_some_and(|metadata| metadata.get(IS_ERROR).is_some())
 }
 
 /// A result without what is around it: parts that are text, and LangChain's messages.

@@ -6,7 +6,7 @@ use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
 use crate::agents::spans::chat_span::add_current_names;
 use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text_of};
-use crate::agents::spans::span_messages::{result, tool_input};
+use crate::agents::spans::span_messages::{reports_error, result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::messages::content_text;
 use crate::model::recording::{Captured, MissingSpans};
@@ -42,7 +42,9 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         messages: Vec::new(),
         exchanges: BTreeMap::new(),
         done: BTreeMap::new(),
+        with_span: BTreeMap::new(),
         unshown: Vec::new(),
+        lost_answer: false,
     };
     let mut captured = Captured::default();
     for (index, source) in chat_spans.into_iter().enumerate() {
@@ -72,9 +74,12 @@ pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {
         captured.missing = Some(MissingSpans::only_of_agents());
     }
     // A sum without the calls that report nothing would be too small.
-    let of_models = || builder.messages.iter().filter(|message| message.llm_call_count == Some(1));
-    captured.lacks_tokens = captured.usage.is_some() && of_models().any(|message| message.usage.is_none());
-    captured.lacks_cost = captured.cost_usd.is_some() && of_models().any(|message| message.cost_usd.is_none());
+    let lacks = |is_unknown: fn(&Message) -> bool| {
+        let mut of_models = builder.messages.iter().filter(|message| message.llm_call_count == Some(1));
+        builder.lost_answer || of_models.any(is_unknown)
+    };
+    captured.lacks_tokens = captured.usage.is_some() && lacks(|message| message.usage.is_none());
+    captured.lacks_cost = captured.cost_usd.is_some() && lacks(|message| message.cost_usd.is_none());
     captured.messages = has_spans.then_some(builder.messages);
     captured
 }
@@ -104,10 +109,31 @@ fn chats_of_one_call(spans: &[Span], kinds: &[SpanKind]) -> Vec<(usize, usize)> 
 struct Exchange {
     /// How often each message to the model was added.
     taken: BTreeMap<(&'static str, String), usize>,
-    /// Answers of the model, to recognise them in later inputs.
+    /// Answers of the model in their order, to recognise them in later inputs and to find their calls.
     answers: Vec<usize>,
     /// An answer whose span has no output.
     without_output: Option<usize>,
+}
+
+impl Exchange {
+    /// Whether a message is an answer of its model.
+    fn has(&self, message: usize) -> bool {
+        self.answers.binary_search(&message).is_ok()
+    }
+}
+
+/// The call of a tool as its span has it.
+struct SpannedCall<'a> {
+    name: &'a str,
+    id: Option<&'a str>,
+    arguments: Option<&'a Value>,
+}
+
+/// What the result of a call names.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum CallKey {
+    Id(String),
+    Name(String),
 }
 
 struct TranscriptBuilder<'a> {
@@ -117,8 +143,12 @@ struct TranscriptBuilder<'a> {
     exchanges: BTreeMap<Option<usize>, Exchange>,
     /// Calls whose span was seen, message and position, by the index of the span.
     done: BTreeMap<usize, (usize, usize)>,
+    /// The same calls, and whether a model requested them.
+    with_span: BTreeMap<(usize, usize), bool>,
     /// Messages that ended with calls of tools, by their spans.
     unshown: Vec<usize>,
+    /// A model had begun to answer when its call failed.
+    lost_answer: bool,
 }
 
 impl TranscriptBuilder<'_> {
@@ -138,6 +168,8 @@ impl TranscriptBuilder<'_> {
         let mut answers = answers.into_iter();
         let answer = answers.next();
         let failed = answer.is_none() && is_error(&span.fields);
+        let has_begun = || span.fields.keys().any(|name| name.starts_with("gen_ai.response."));
+        self.lost_answer |= failed && source.usage.is_none() && has_begun();
         if !failed || source.usage.is_some() {
             let without_output = answer.is_none();
             let mut message = answer.unwrap_or_else(|| Message::empty(Role::Assistant));
@@ -160,7 +192,7 @@ impl TranscriptBuilder<'_> {
             // The output of an agent may be all that it did; that of a model is one message, and alternatives to it.
             self.messages.extend(answers);
         }
-        self.add_tool_outputs(&others);
+        self.add_tool_outputs(&exchange, &others);
         self.exchanges.insert(around, exchange);
     }
 
@@ -186,7 +218,7 @@ impl TranscriptBuilder<'_> {
                 }
             }
         }
-        self.add_tool_outputs(&inputs);
+        self.add_tool_outputs(exchange, &inputs);
         let mut counts: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
         for (position, message) in inputs.into_iter().enumerate() {
             match message.role {
@@ -222,28 +254,46 @@ impl TranscriptBuilder<'_> {
     }
 
     /// Adds the outputs of tools, as the model was given them. The last output with an id, or of a tool without ids, is that of the last such
-    /// call: some models give several calls the same id.
-    fn add_tool_outputs(&mut self, messages: &[Message]) {
-        let mut later: BTreeMap<(bool, &str), usize> = BTreeMap::new();
-        for message in messages.iter().rev().filter(|message| message.role == Role::Tool) {
-            let calls = self.messages.iter_mut().rev().flat_map(|message| message.tool_calls.iter_mut().rev());
-            let (has_id, word) = match (&message.tool_call_id, &message.name) {
-                (Some(id), _) => (true, id),
-                (None, Some(name)) => (false, name),
-                (None, None) => continue,
-            };
-            let later = later.entry((has_id, word)).or_default();
-            let is_meant =
-                |call: &&mut ToolCall| if has_id { call.id.as_ref() == Some(word) } else { call.tool == *word };
-            let call = calls.into_iter().filter(is_meant).nth(*later);
+    /// call: some models give several calls the same id. The calls of this exchange come first, because other agents may have the same ids.
+    fn add_tool_outputs(&mut self, exchange: &Exchange, messages: &[Message]) {
+        if messages.iter().all(|message| message.role != Role::Tool) {
+            return;
+        }
+        let (own, others): (Vec<_>, Vec<_>) = (0..self.messages.len()).partition(|at| exchange.has(*at));
+        let (own, others) = (self.places(&own), self.places(&others));
+        let mut later: BTreeMap<&CallKey, usize> = BTreeMap::new();
+        let keyed = messages.iter().rev().filter(|message| message.role == Role::Tool).filter_map(|message| {
+            let id = message.tool_call_id.clone().map(CallKey::Id);
+            Some((id.or_else(|| message.name.clone().map(CallKey::Name))?, message))
+        });
+        let keyed: Vec<(CallKey, &Message)> = keyed.collect();
+        for (key, message) in &keyed {
+            let later = later.entry(key).or_default();
+            let places = own.get(key).or_else(|| others.get(key));
+            let place = places.and_then(|places| places.iter().rev().nth(*later));
             *later += 1;
-            if let Some(call) = call.filter(|call| call.output.is_none()) {
+            let Some((at, position)) = place else { continue };
+            let call = &mut self.messages[*at].tool_calls[*position];
+            call.is_error |= reports_error(message);
+            if call.output.is_none() {
                 call.output = message.content.as_ref().map(|content| match content {
                     Content::Data(data) => data.clone(),
                     other => Value::String(content_text(other)),
                 });
             }
         }
+    }
+
+    /// The calls in these messages, by id and by name.
+    fn places(&self, messages: &[usize]) -> BTreeMap<CallKey, Vec<(usize, usize)>> {
+        let mut places: BTreeMap<CallKey, Vec<(usize, usize)>> = BTreeMap::new();
+        for (place, call) in self.calls_in(messages) {
+            let id = call.id.clone().map(CallKey::Id);
+            for key in id.into_iter().chain([CallKey::Name(call.tool.clone())]) {
+                places.entry(key).or_default().push(place);
+            }
+        }
+        places
     }
 
     fn tool(&mut self, index: usize) {
@@ -255,25 +305,31 @@ impl TranscriptBuilder<'_> {
             prefixes.iter().find_map(|prefix| Some(name.split_once(prefix)?.1)).unwrap_or(name)
         });
         let id = text_of(&span.fields, "gen_ai.tool.call.id").filter(|id| !id.is_empty());
-        let outer = self.same_call_around(index, name);
-        let place = outer.or_else(|| self.requested(name, id)).unwrap_or_else(|| self.add_unrequested(index, name));
-        self.done.insert(index, place);
-        let call = &mut self.messages[place.0].tool_calls[place.1];
-        call.id = call.id.take().or_else(|| id.map(str::to_owned));
         let told = |event: &str, field: &str| {
             span.events.iter().filter(|one| one.name == event).find_map(|one| one.fields.get(field))
         };
         let arguments =
             span.fields.get("gen_ai.tool.call.arguments").or_else(|| told("gen_ai.tool.message", "content"));
+        let arguments = arguments.map(tool_input);
         let output = span.fields.get("gen_ai.tool.call.result").or_else(|| told("gen_ai.choice", "message"));
-        call.is_error |= is_error(&span.fields);
+        let outer = self.same_call_around(index, name);
+        let requested = || self.requested(index, &SpannedCall { name, id, arguments: arguments.as_ref() });
+        let place = outer.or_else(requested);
+        let is_requested = place.is_some();
+        let place = place.unwrap_or_else(|| self.add_unrequested(index, name));
+        self.done.insert(index, place);
+        self.with_span.entry(place).or_insert(is_requested);
+        let call = &mut self.messages[place.0].tool_calls[place.1];
+        call.id = call.id.take().or_else(|| id.map(str::to_owned));
         if outer.is_some() {
-            call.input = call.input.take().or_else(|| arguments.map(tool_input));
+            call.is_error |= is_error(&span.fields);
+            call.input = call.input.take().or(arguments);
             call.output = call.output.take().or_else(|| output.map(result));
             return;
         }
-        // The tool's span has the actual arguments and result. A text does not replace the object that the model wrote.
-        let arguments = arguments.map(tool_input);
+        // The tool's span has the actual arguments and result, and of several attempts, the last one counts. A text does not replace the
+        // object that the model wrote.
+        call.is_error = is_error(&span.fields);
         if let Some(arguments) = arguments.filter(|json| json.is_object() || call.input.is_none()) {
             call.input = Some(arguments);
         }
@@ -292,30 +348,52 @@ impl TranscriptBuilder<'_> {
         self.messages[place.0].tool_calls[place.1].tool.ends_with(name).then_some(place)
     }
 
-    /// The call that a model requested. Of several calls in a message with the same id, it is the first one without a span.
-    fn requested(&self, name: &str, id: Option<&str>) -> Option<(usize, usize)> {
-        let calls = || {
-            self.messages.iter().enumerate().rev().flat_map(|(at, message)| {
-                message.tool_calls.iter().enumerate().map(move |(position, call)| ((at, position), call))
-            })
+    /// The call that a model requested, in this exchange or else in another one.
+    fn requested(&self, index: usize, call: &SpannedCall<'_>) -> Option<(usize, usize)> {
+        let exchange = self.exchanges.get(&self.around(index));
+        let is_own = |at: &usize| exchange.is_none_or(|exchange| exchange.has(*at));
+        let (own, others): (Vec<_>, Vec<_>) = (0..self.messages.len()).rev().partition(is_own);
+        self.without_span(&own, call)
+            .or_else(|| self.repeated(&own, index, call))
+            .or_else(|| self.without_span(&others, call))
+    }
+
+    /// The call in the first of these messages that has one without a span, rather one with the same arguments: agents that run at the same
+    /// time may number their calls alike.
+    fn without_span(&self, messages: &[usize], call: &SpannedCall<'_>) -> Option<(usize, usize)> {
+        let open = || self.calls_in(messages).filter(|(place, _)| !self.with_span.contains_key(place));
+        let by_id = || open().filter(|(_, open)| call.id.is_some() && open.id.as_deref() == call.id);
+        let is_named = |open: &ToolCall| open.tool == call.name && (call.id.is_none() || open.id.is_none());
+        let by_name = || open().filter(|(_, open)| is_named(open));
+        let is_same = |(_, open): &(_, &ToolCall)| call.arguments.is_some() && open.input.as_ref() == call.arguments;
+        let found = by_id().find(is_same).or_else(|| by_id().next());
+        found.or_else(|| by_name().find(is_same)).or_else(|| by_name().next()).map(|(place, _)| place)
+    }
+
+    /// The call with this id if a model requested it, and its tool is tried again, or if a span around this one is of the same call. Without
+    /// the contents of messages, every other span is a call of its own.
+    fn repeated(&self, messages: &[usize], index: usize, call: &SpannedCall<'_>) -> Option<(usize, usize)> {
+        let is_around = |place: &(usize, usize)| {
+            ancestors(self.spans, &self.spans[index]).any(|at| self.done.get(&at) == Some(place))
         };
-        let is_open = |place: &(usize, usize)| !self.done.values().any(|done| done == place);
-        let by_id = id.and_then(|id| {
-            let with_id = || calls().filter(move |(_, call)| call.id.as_deref() == Some(id));
-            let first = with_id().next()?;
-            let in_message = |place: &(usize, usize)| place.0 == first.0.0;
-            Some(with_id().find(|(place, _)| in_message(place) && is_open(place)).unwrap_or(first))
-        });
-        let by_name =
-            || calls().find(|(place, call)| call.tool == name && is_open(place) && (id.is_none() || call.id.is_none()));
-        by_id.or_else(by_name).map(|(place, _)| place)
+        let with_id = self.calls_in(messages).filter(|(_, other)| call.id.is_some() && other.id.as_deref() == call.id);
+        with_id.map(|(place, _)| place).find(|place| self.with_span.get(place) == Some(&true) || is_around(place))
+    }
+
+    fn calls_in(&self, messages: &[usize]) -> impl Iterator<Item = ((usize, usize), &ToolCall)> {
+        messages.iter().flat_map(|at| {
+            let calls = self.messages[*at].tool_calls.iter().enumerate();
+            calls.map(move |(position, call)| ((*at, position), call))
+        })
     }
 
     /// Adds a call that no model requested, at the place where it was made.
     fn add_unrequested(&mut self, index: usize, name: &str) -> (usize, usize) {
         let around = self.around(index);
         let last = self.exchanges.get(&around).and_then(|exchange| exchange.answers.last().copied());
-        let at = last.or_else(|| self.messages.iter().rposition(|message| message.role == Role::Assistant));
+        let of_tool_around = || around.and_then(|around| self.done.get(&around)).map(|place| place.0);
+        let at = last.or_else(of_tool_around);
+        let at = at.or_else(|| self.messages.iter().rposition(|message| message.role == Role::Assistant));
         let at = at.unwrap_or_else(|| {
             let mut message = Message::empty(Role::Assistant);
             message.llm_call_count = Some(0);

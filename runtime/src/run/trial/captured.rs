@@ -162,13 +162,15 @@ pub(crate) fn evidence_facts(
     let plan = trial.plan;
     let (answer, transcript) = assemble(&outcome, recording);
     let is_rust = matches!(plan.agent, ChosenAgent::Rust(_));
+    let unknown = unknown_work(&outcome, recording, is_rust);
     Facts {
         tags: plan.tags(),
         trial: trial.index,
         answer,
-        unknown: unknown_work(&outcome, recording, is_rust),
-        usage: usage(&outcome, recording, transcript.as_deref()),
-        cost_usd: cost(&outcome, recording, transcript.as_deref()),
+        // A part is not the sum.
+        usage: usage(&outcome, recording, transcript.as_deref()).filter(|_| unknown.tokens.is_none()),
+        cost_usd: cost(&outcome, recording, transcript.as_deref()).filter(|_| unknown.cost.is_none()),
+        unknown,
         transcript,
         duration_ms: outcome.duration_ms.unwrap_or_else(|| whole_millis(took) as f64),
         started_at,

@@ -140,13 +140,27 @@ fn the_sum_of_tokens_or_cost_is_not_known_if_a_call_of_a_model_lacks_them() {
     assert_eq!(two((Some(5), None), (None, None)), (true, true, None, false));
     assert_eq!(two((Some(5), Some("0.5")), (Some(5), None)), (true, false, Some(0.5), true));
     assert_eq!(two((None, None), (None, None)), (false, false, None, false));
-    // A call that failed is no answer, and its tokens are not billed.
+    // A call that failed is no answer, and its tokens are not billed, unless the model had begun to answer.
     let failed = || info_span!("chat", gen_ai.operation.name = "chat", error.type = "timeout").in_scope(|| ());
     let with_failed = of(&|| {
         failed();
         call(Some(5), Some("0.5"));
     });
     assert_eq!(with_failed, (true, false, Some(0.5), false));
+    let cut_off = || {
+        let span = info_span!(
+            "chat",
+            gen_ai.operation.name = "chat",
+            gen_ai.response.time_to_first_chunk = 0.1,
+            error.type = "web_stream",
+        );
+        span.in_scope(|| ());
+    };
+    let with_cut_off = of(&|| {
+        cut_off();
+        call(Some(5), Some("0.5"));
+    });
+    assert_eq!(with_cut_off, (true, true, Some(0.5), true));
 }
 
 #[test]
@@ -164,4 +178,163 @@ fn a_call_of_a_model_around_other_work_around_the_same_call_is_one_call() {
         chat().in_scope(|| info_span!("task", traceloop.span.kind = "task").in_scope(|| chat().in_scope(|| ())));
     });
     assert_eq!((captured.usage, captured.messages.unwrap().len()), (Some(Usage::new(5, 7)), 1));
+}
+
+/// Models on one's own machine number the calls of each answer from 0.
+#[test]
+fn agents_at_the_same_time_keep_their_calls_though_the_ids_are_the_same() {
+    let cities = ["Rome", "Oslo"];
+    let result = |city: &str| format!("{city}: sun");
+    let expected: Vec<(Option<Value>, Option<Value>)> =
+        cities.map(|city| (Some(json!({"city": city})), Some(json!(result(city))))).to_vec();
+    let asked = |city: &str| [said("user", city), called("call_0", "weather", json!({"city": city}))];
+    let agents = || cities.map(|city| (city, info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent")));
+    let of_calls = |captured: &Captured| -> Vec<(Option<Value>, Option<Value>)> {
+        let calls = calls(captured.messages.as_deref().unwrap_or_default());
+        calls.into_iter().map(|call| (call.input.clone(), call.output.clone())).collect()
+    };
+    let from_spans = seen(|| {
+        let agents = agents();
+        for (city, agent) in &agents {
+            let [question, call] = asked(city);
+            agent.in_scope(|| chat(&json!([question]), &json!([call])).in_scope(|| ()));
+        }
+        for (city, agent) in &agents {
+            let tool = || {
+                info_span!(
+                    "execute_tool",
+                    gen_ai.tool.name = "weather",
+                    gen_ai.tool.call.id = "call_0",
+                    gen_ai.tool.call.result = result(city),
+                )
+            };
+            agent.in_scope(|| tool().in_scope(|| ()));
+        }
+    });
+    assert_eq!(of_calls(&from_spans), expected);
+    let from_input = seen(|| {
+        let agents = agents();
+        for (city, agent) in &agents {
+            let [question, call] = asked(city);
+            agent.in_scope(|| chat(&json!([question]), &json!([call])).in_scope(|| ()));
+        }
+        for (city, agent) in &agents {
+            let [question, call] = asked(city);
+            let told = json!({"role": "tool", "tool_call_id": "call_0", "content": result(city)});
+            let next = json!([question, call, told]);
+            agent.in_scope(|| chat(&next, &json!([said("assistant", "sun")])).in_scope(|| ()));
+        }
+    });
+    assert_eq!(of_calls(&from_input), expected);
+}
+
+#[test]
+fn without_contents_each_span_of_a_tool_is_a_call_though_the_ids_are_the_same() {
+    let chat = || info_span!("chat", gen_ai.operation.name = "chat", gen_ai.usage.output_tokens = 3).in_scope(|| ());
+    let tool = || info_span!("execute_tool", gen_ai.tool.name = "read", gen_ai.tool.call.id = "call_0");
+    let calls_by_message = |captured: &Captured| -> Vec<usize> {
+        captured.messages.iter().flatten().map(|message| message.tool_calls.len()).collect()
+    };
+    let in_turns = seen(|| {
+        chat();
+        tool().in_scope(|| ());
+        tool().in_scope(|| ());
+        chat();
+        tool().in_scope(|| ());
+        chat();
+    });
+    assert_eq!(calls_by_message(&in_turns), [2, 1, 0]);
+    let of_two_agents = seen(|| {
+        let agents = ["a", "b"].map(|_| info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent"));
+        agents.iter().for_each(|agent| agent.in_scope(chat));
+        agents.iter().for_each(|agent| agent.in_scope(|| tool().in_scope(|| ())));
+    });
+    assert_eq!(calls_by_message(&of_two_agents), [1, 1]);
+    let around_itself = seen(|| {
+        chat();
+        tool().in_scope(|| tool().in_scope(|| ()));
+    });
+    assert_eq!(calls_by_message(&around_itself), [1], "a span within one of the same call is the same call");
+}
+
+#[test]
+fn calls_of_one_exchange_with_the_same_id_are_told_apart_by_their_arguments() {
+    let cities = ["Rome", "Oslo"];
+    let captured = seen(|| {
+        for city in cities {
+            chat(&json!([said("user", "x")]), &json!([called("call_0", "weather", json!({"city": city}))]))
+                .in_scope(|| ());
+        }
+        for city in cities {
+            let span = info_span!(
+                "execute_tool",
+                gen_ai.tool.name = "weather",
+                gen_ai.tool.call.id = "call_0",
+                gen_ai.tool.call.arguments = json!({"city": city}).to_string(),
+                gen_ai.tool.call.result = city,
+            );
+            span.in_scope(|| ());
+        }
+    });
+    let calls = calls(captured.messages.as_deref().unwrap());
+    let seen: Vec<_> = calls.iter().map(|call| (call.input.clone(), call.output.clone())).collect();
+    assert_eq!(seen, cities.map(|city| (Some(json!({"city": city})), Some(json!(city)))));
+}
+
+#[test]
+fn a_tool_that_is_tried_again_is_one_call_with_the_last_result() {
+    let captured = seen(|| {
+        chat(&json!([said("user", "x")]), &json!([called("c1", "read", json!({}))])).in_scope(|| ());
+        for error in [Some("io"), None] {
+            let span = info_span!(
+                "execute_tool",
+                gen_ai.tool.name = "read",
+                gen_ai.tool.call.id = "c1",
+                gen_ai.tool.call.result = error.unwrap_or("text"),
+                error.type = error,
+            );
+            span.in_scope(|| ());
+        }
+    });
+    let [call] = calls(captured.messages.as_deref().unwrap())[..] else { panic!("one call: {captured:#?}") };
+    assert_eq!((&call.output, call.is_error), (&Some(json!("text")), false));
+}
+
+#[test]
+fn a_call_within_a_tool_is_at_the_message_of_the_tool() {
+    let captured = seen(|| {
+        chat(&json!([said("user", "x")]), &json!([called("c1", "plan", json!({}))])).in_scope(|| ());
+        let plan = info_span!("execute_tool", gen_ai.tool.name = "plan", gen_ai.tool.call.id = "c1");
+        plan.in_scope(|| {
+            let other = info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent");
+            other.in_scope(|| chat(&json!([said("user", "y")]), &json!([said("assistant", "z")])).in_scope(|| ()));
+            tool("read");
+        });
+    });
+    let messages = captured.messages.as_deref().unwrap();
+    let names: Vec<&str> = messages[1].tool_calls.iter().map(|call| call.tool.as_str()).collect();
+    assert_eq!(names, ["plan", "read"], "{messages:#?}");
+}
+
+#[test]
+fn results_that_say_they_are_errors_are() {
+    let results = [
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": true}]}),
+        json!({"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "no"}], "status": "error"}}]}),
+        json!({"role": "function", "parts": [{"functionResponse": {"name": "read", "response": {"error": "no"}}}]}),
+    ];
+    let is_error = |result: &Value| {
+        let call = called("c1", "read", json!({}));
+        let captured = seen(|| {
+            chat(&json!([said("user", "x")]), &json!([call])).in_scope(|| ());
+            chat(&json!([said("user", "x"), call, result]), &json!([said("assistant", "y")])).in_scope(|| ());
+        });
+        calls(captured.messages.as_deref().unwrap())[0].is_error
+    };
+    for result in results {
+        assert!(is_error(&result), "{result}");
+    }
+    let fine =
+        json!({"role": "function", "parts": [{"functionResponse": {"name": "read", "response": {"error": null}}}]});
+    assert!(!is_error(&fine));
 }

@@ -311,14 +311,22 @@ impl ConversationSoFar {
     pub(crate) fn add(&mut self, input: &Message, facts: &Facts) {
         self.messages.extend([input.clone(), Message::text(Role::Assistant, &facts.answer)]);
         self.starts.push(self.transcript.len());
-        self.transcript.push(input.clone());
-        match &facts.transcript {
-            Some(messages) => {
-                self.transcript.extend(messages.iter().cloned());
-                self.recording.messages.extend(messages.iter().cloned());
-            }
-            None => self.lacks_messages = true,
+        let reported = facts.transcript.as_deref().unwrap_or_default();
+        let text = |message: &Message| message.content.as_ref().map(content_text);
+        let is_in = |messages: &[Message], one: &Message| {
+            messages.iter().any(|message| message.role == one.role && text(message) == text(one))
+        };
+        // The spans of a call have what the user said, and in every turn the same instructions.
+        if !is_in(reported, input) {
+            self.transcript.push(input.clone());
         }
+        for message in reported {
+            if message.role != Role::System || !is_in(&self.transcript, message) {
+                self.transcript.push(message.clone());
+            }
+        }
+        self.recording.messages.extend(reported.iter().cloned());
+        self.lacks_messages |= facts.transcript.is_none();
         let UnknownWork { calls, model_calls, known_tools, tokens, cost } = &facts.unknown;
         self.unknown.calls = self.unknown.calls.take().or_else(|| calls.clone());
         self.unknown.model_calls = self.unknown.model_calls.take().or_else(|| model_calls.clone());
@@ -382,6 +390,25 @@ mod tests {
     use evalsuite_schema::Location;
 
     use super::*;
+
+    #[test]
+    fn the_transcript_has_each_message_once_though_the_agent_reports_its_input() {
+        let said = |role, text: &str| Message::text(role, text);
+        let mut so_far = ConversationSoFar::default();
+        for (asked, answered) in [("one", "first"), ("two", "second"), ("two", "again")] {
+            let messages = vec![said(Role::System, "brief"), said(Role::User, asked), said(Role::Assistant, answered)];
+            let facts = Facts { answer: answered.to_owned(), transcript: Some(messages), ..Facts::default() };
+            so_far.add(&said(Role::User, asked), &facts);
+        }
+        let facts = Facts { transcript: Some(vec![said(Role::Assistant, "third")]), ..Facts::default() };
+        so_far.add(&said(Role::User, "three"), &facts);
+        assert_eq!(
+            role_blocks(&so_far.transcript).replace("\n\n", " | "),
+            "system: brief | user: one | assistant: first | user: two | assistant: second | user: two | assistant: again \
+             | user: three | assistant: third"
+        );
+        assert_eq!(so_far.starts, [0, 3, 5, 7]);
+    }
 
     #[test]
     fn the_window_has_the_system_messages_and_the_last_pairs() {

@@ -2,6 +2,7 @@
 
 use evalsuite_records::record::Usage;
 use evalsuite_schema::json::json;
+use evalsuite_schema::{Content, Role};
 use tracing::{Level, event, info_span};
 
 use crate::agents::spans::tests::library_spans::{
@@ -225,36 +226,65 @@ fn the_span_of_an_agent_has_all_messages() {
     assert_complete(&captured, Some(Usage::new(40, 0)));
 }
 
+/// A call of a model as adk-rust makes it.
+fn call_of_adk_rust(request: &str, response: &str) {
+    let call = info_span!(
+        "call_llm",
+        gcp.vertex.agent.llm_request = tracing::field::Empty,
+        gcp.vertex.agent.llm_response = tracing::field::Empty,
+        gen_ai.conversation.id = "d0b00f4c",
+    );
+    call.record("gcp.vertex.agent.llm_request", tracing::field::display(request));
+    call.in_scope(|| {
+        made(&info_span!(
+            "gen_ai.generate",
+            gen_ai.request.model = "clockwork-1-0101",
+            gen_ai.usage.input_tokens = 10_i64
+        ));
+    });
+    call.record("gcp.vertex.agent.llm_response", response);
+}
+
+fn clock_of_adk_rust() {
+    let name = "execute_tool clock";
+    made(&info_span!("", otel.name = %name, tool.name = "clock", gen_ai.conversation.id = "d0b00f4c"));
+}
+
 /// `adk-rust` has requests and responses in the form of Google's API, at a span around that of the call.
 #[test]
 fn adk_rust() {
     let captured = seen(|| {
-        let call = |request: &str, response: &str| {
-            let call = info_span!(
-                "call_llm",
-                gcp.vertex.agent.llm_request = tracing::field::Empty,
-                gcp.vertex.agent.llm_response = tracing::field::Empty,
-                gen_ai.conversation.id = "d0b00f4c",
-            );
-            call.record("gcp.vertex.agent.llm_request", tracing::field::display(request));
-            call.in_scope(|| {
-                made(&info_span!(
-                    "gen_ai.generate",
-                    gen_ai.request.model = "clockwork-1-0101",
-                    gen_ai.usage.input_tokens = 10_i64
-                ));
-            });
-            call.record("gcp.vertex.agent.llm_response", response);
-        };
         let asked = r#"{"role":"system","parts":[{"text":"be brief"}]},{"role":"user","parts":[{"text":"time?"}]}"#;
         let asks = r#"{"role":"model","parts":[{"name":"clock","args":{"zone":"Lima"}}]}"#;
         let result =
             r#"{"role":"function","parts":[{"functionResponse":{"name":"clock","response":"12:30 in Lima"}}]}"#;
-        call(&format!(r#"{{"model":"clockwork-1","contents":[{asked}],"config":null}}"#), asks);
-        let name = "execute_tool clock";
-        made(&info_span!("", otel.name = %name, tool.name = "clock", gen_ai.conversation.id = "d0b00f4c"));
+        call_of_adk_rust(&format!(r#"{{"model":"clockwork-1","contents":[{asked}],"config":null}}"#), asks);
+        clock_of_adk_rust();
         let answer = r#"{"role":"model","parts":[{"text":"It is "},{"text":"12:30 "},{"text":"in Lima."}]}"#;
-        call(&format!(r#"{{"model":"clockwork-1","contents":[{asked},{asks},{result}],"config":null}}"#), answer);
+        call_of_adk_rust(
+            &format!(r#"{{"model":"clockwork-1","contents":[{asked},{asks},{result}],"config":null}}"#),
+            answer,
+        );
     });
     assert_complete(&captured, Some(Usage::new(20, 0)));
+}
+
+/// Without its feature `record-payloads`, `adk-rust` cuts off what is longer than 2 KiB.
+#[test]
+fn what_adk_rust_cuts_off_is_not_a_message() {
+    let asks = r#"{"role":"model","parts":[{"name":"clock","args":{"zone":"Lima"}}]}"#;
+    let captured = seen(|| {
+        let request =
+            r#"{"model":"clockwork-1","contents":[{"role":"system","parts":[{"text":"be br...[truncated 90 bytes]"#;
+        call_of_adk_rust(request, asks);
+        clock_of_adk_rust();
+        call_of_adk_rust(request, r#"{"role":"model","parts":[{"text":"It is 12...[truncated 9000 bytes]"#);
+    });
+    let messages = captured.messages.as_deref().expect("a transcript");
+    let told: Vec<(Role, Option<&Content>)> =
+        messages.iter().map(|message| (message.role, message.content.as_ref())).collect();
+    assert_eq!(told, [(Role::Assistant, None), (Role::Assistant, None)]);
+    let [call] = messages[0].tool_calls.as_slice() else { panic!("one call: {messages:#?}") };
+    assert_eq!((call.tool.as_str(), &call.input), ("clock", &Some(json!({"zone": "Lima"}))));
+    assert_eq!(captured.usage, Some(Usage::new(20, 0)));
 }
