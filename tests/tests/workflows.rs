@@ -85,7 +85,12 @@ fn slow_tests_have_a_part_of_the_release() {
         assert!(release.contains(&format!("    tests_of {name}\n")), "no part of the release runs {name}");
         assert!(release.contains(&format!("\" {name} ")), "no part of the release is called {name}");
     }
-    assert_eq!(profiles.matches("\n[profile.").count(), parts.len(), "a profile without slow tests");
+    let all = "[profile.gate]\ndefault-filter = \"all()\"\n";
+    assert!(
+        profiles.contains(all) && read(".ci/run").contains("built_tests --profile gate "),
+        "the gate has not all tests"
+    );
+    assert_eq!(profiles.matches("\n[profile.").count(), parts.len() + 2, "a profile without slow tests");
 }
 
 /// An input that does not exist ends the script at its part.

@@ -64,7 +64,8 @@ fn tokens_of_a_session_are_not_counted_in_each_turn() {
     let mut talk = talk();
     talk["graders"] = json!([limit]);
     let case = Package::new(&reporting([100, 250, 300]), "").run_case(&talk);
-    assert_eq!(case.trials()[0].usage, None);
+    let trial = &case.trials()[0];
+    assert_eq!((trial.usage, trial.usage_partial), (Some(Usage::new(100, 5)), true), "that of the first turn");
     let (_, message) = error(&case);
     assert!(message.contains("those of the session so far"), "{message}");
     let case = Package::new(&reporting([100, 90, 80]), "").run_case(&talk);
