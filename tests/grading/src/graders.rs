@@ -240,6 +240,10 @@ fn with_root(text: &str, root: &str) -> String {
 fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<Field> {
     let json = &graded.record.json;
     let mut found = Vec::new();
+    if json["expected"]["dropped"] == true {
+        // In the reference, the judge of a case without graders was asked.
+        return found;
+    }
     if json["judge_calls"].as_u64().is_some_and(|calls| calls != asked.len() as u64) {
         found.push(Field::Calls);
     }
