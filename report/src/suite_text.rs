@@ -84,15 +84,9 @@ fn most_expensive(cases: &[CaseRecord]) -> TextTable {
     let mut table = TextTable::new(&["most expensive", "USD", "judge USD", "user USD"]);
     if costly.len() > 1 {
         for (costs, case) in costly.into_iter().take(LISTED) {
-            let unknown = case.unknown_costs();
-            let dollars = |who: usize, is_unknown: fn(&UnknownParts) -> bool| {
-                Some(lower_bound(unknown.iter().any(is_unknown), &format!("{:.4}", costs[who]?)))
-            };
-            let [agent, judge, user] = [
-                dollars(0, |unknown| unknown.agent),
-                dollars(1, |unknown| unknown.judges),
-                dollars(2, |unknown| unknown.user),
-            ];
+            let unknown = UnknownParts::counts(&case.unknown_costs());
+            let dollars = |who: usize| Some(lower_bound(unknown[who] > 0, &format!("{:.4}", costs[who]?)));
+            let [agent, judge, user] = [0, 1, 2].map(dollars);
             table.add(vec![Some(case.test_name.clone()), agent, judge, user]);
         }
     }

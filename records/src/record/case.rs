@@ -222,7 +222,7 @@ impl CaseRecord {
 
     /// Number of trials and repeated attempts whose cost of the agent is not known.
     pub fn trials_of_unknown_cost(&self) -> usize {
-        self.unknown_costs().iter().filter(|unknown| unknown.agent).count()
+        UnknownParts::counts(&self.unknown_costs())[0]
     }
 
     /// The trials and attempts that ran but count only with their cost.

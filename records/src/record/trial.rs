@@ -486,6 +486,12 @@ impl UnknownParts {
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Of how many trials that of the agent, of judges, and of the simulated user is not known.
+    pub fn counts(trials: &[Self]) -> [usize; 3] {
+        let parts: [fn(&Self) -> bool; 3] = [|trial| trial.agent, |trial| trial.judges, |trial| trial.user];
+        parts.map(|is_unknown| trials.iter().filter(|trial| is_unknown(trial)).count())
+    }
 }
 
 /// Whether a command is sealed.

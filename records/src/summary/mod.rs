@@ -108,8 +108,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
 
 /// The numbers of trials whose cost or tokens are not known; `known` is the sum of the agent, of judges and of users, in this order.
 fn unknown(trials: &[UnknownParts], known: [bool; 3]) -> UnknownCosts {
-    let count = |who: fn(&UnknownParts) -> bool| number(trials.iter().filter(|unknown| who(unknown)).count());
-    let counts = [count(|unknown| unknown.agent), count(|unknown| unknown.judges), count(|unknown| unknown.user)];
+    let counts = UnknownParts::counts(trials).map(number);
     // Where nothing is known, nothing is shown.
     let [agent, judges, users] = [0, 1, 2].map(|who| if known[who] { counts[who] } else { 0 });
     let trials = if agent + judges + users > 0 { number(trials.len()) } else { 0 };

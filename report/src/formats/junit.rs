@@ -203,7 +203,7 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
         properties.push(("failed_graders", record.failed_graders.join(", ")));
     }
     // Trials that do not count, and other attempts of the test runner, have cost something, too.
-    let unknown = record.unknown_costs();
+    let [agent, judges, user] = UnknownParts::counts(&record.unknown_costs());
     let mut add_cost =
         |[name, unknown_name]: [&'static str; 2], cost: fn(&TrialSummary) -> Option<f64>, count: usize| {
             let costs: Vec<f64> = record.trials.iter().chain(record.uncounted_trials()).filter_map(cost).collect();
@@ -212,13 +212,9 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
                 properties.extend((count > 0).then(|| (unknown_name, count.to_string())));
             }
         };
-    let count = |is_unknown: fn(&UnknownParts) -> bool| unknown.iter().filter(|unknown| is_unknown(unknown)).count();
-    let names = ["cost_usd", "trials_of_unknown_cost"];
-    add_cost(names, |trial| trial.cost_usd, count(|unknown| unknown.agent));
-    let names = ["judge_cost_usd", "trials_of_unknown_judge_cost"];
-    add_cost(names, |trial| trial.judge_cost_usd, count(|unknown| unknown.judges));
-    let names = ["user_cost_usd", "trials_of_unknown_user_cost"];
-    add_cost(names, |trial| trial.user_cost_usd, count(|unknown| unknown.user));
+    add_cost(["cost_usd", "trials_of_unknown_cost"], |trial| trial.cost_usd, agent);
+    add_cost(["judge_cost_usd", "trials_of_unknown_judge_cost"], |trial| trial.judge_cost_usd, judges);
+    add_cost(["user_cost_usd", "trials_of_unknown_user_cost"], |trial| trial.user_cost_usd, user);
     let mut seals: Vec<String> = trials.iter().flat_map(|trial| trial.record.seals()).collect();
     seals.sort();
     seals.dedup();

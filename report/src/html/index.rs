@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord,
-    TrialSummary, Usage, Verdict,
+    TrialSummary, UnknownParts, Usage, Verdict,
 };
 use evalsuite_records::trial_statistics::guaranteed_interval;
 use evalsuite_schema::Object;
@@ -166,7 +166,6 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
         let costs: Vec<f64> = record.uncounted_trials().filter_map(of).collect();
         (!costs.is_empty()).then(|| sum(costs))
     };
-    let unknown = record.unknown_costs();
     let (surplus, confirming) = (record.surplus.len(), record.confirming.len());
     let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
     let answers: BTreeSet<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();
@@ -213,11 +212,7 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
             "userCost": cost(|trial| trial.user_cost_usd),
         })),
         // Of how many trials and repeated attempts the cost of the agent, of judges, and of the simulated user is not known.
-        "unknownCosts": [
-            unknown.iter().filter(|unknown| unknown.agent).count(),
-            unknown.iter().filter(|unknown| unknown.judges).count(),
-            unknown.iter().filter(|unknown| unknown.user).count(),
-        ],
+        "unknownCosts": UnknownParts::counts(&record.unknown_costs()),
         // Graders that failed in trials that passed.
         "failedGraders": record.failed_graders.iter().map(|name| names.index(name)).collect::<Vec<_>>(),
         // Number of different answers of its trials.

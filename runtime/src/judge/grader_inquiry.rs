@@ -68,9 +68,7 @@ impl InquiryProgress {
             self.record.model.clone_from(&reply.model);
         }
     }
-}
 
-impl InquiryProgress {
     /// Counts what a call cost, whether it had a reply or not.
     fn add_spending(&mut self, usage: Option<Usage>, cost_usd: Option<f64>) {
         self.known[0] += u32::from(usage.is_some());
