@@ -55,6 +55,8 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         Rule::Text if tag == "plain criterion" => vec![number("19.9"), list],
         Rule::Text if tag == "prompt file" => vec![number("3"), list],
         Rule::Text if tag == "target name" => vec![number("3"), list],
+        // A user may be written in place of the name of a function.
+        Rule::Text if tag == "user name" => vec![number("12"), flag, list],
         Rule::Text | Rule::NotEmpty | Rule::String => vec![number("12"), flag, list, map],
         // A number that is a fraction is an old way to write a pass mark.
         Rule::Bool => vec![text_of("true"), number("2"), list],

@@ -110,7 +110,7 @@ impl Generator {
     fn with_user(&mut self) -> Node {
         let mut node = keys("`conversation`").tag("conversation");
         if self.has() {
-            return node.need(Code::MissingKey, "user", name("angry_customer"));
+            return node.need(Code::MissingKey, "user", name("angry_customer").tag("user name"));
         }
         let mut user = keys("`user`").tag("user").need(Code::MissingKey, "goal", self.sentence());
         user = self.stated(user, SimulatedUser::TABLE, &["name", "goal"]);
