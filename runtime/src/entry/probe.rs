@@ -102,12 +102,9 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
         // Progress that is not shown is no problem of the suite.
         let on_case = || drop(append(&progress, ".\n"));
         match probe(evals, request.judges, &is_chosen, &on_case) {
-            Ok((record, stored, problems)) => {
+            Ok((record, problems)) => {
                 reply.problems = problems;
-                let root = package_directory(suite);
-                let stored = stored.map(|stored| merged(&stored, &record, evals));
-                let written = stored.as_ref().unwrap_or(&record);
-                write_probe(&root, written, Some(&|text| without_secrets(text)))
+                store(&record, evals)
                     .map_err(|error| RunError::records("the probe cannot be stored").with_source(error))?;
                 reply.record = Some(record);
             }
@@ -136,7 +133,7 @@ pub(crate) fn findings_of_probe(evals: &Evals) -> Vec<String> {
 
 /// The findings about a whole suite, and problems of hooks and files.
 fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
-    let (record, _, problems) = probe(evals, false, &|_| true, &|| ())?;
+    let (record, problems) = probe(evals, false, &|_| true, &|| ())?;
     Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
 
@@ -153,13 +150,13 @@ pub(crate) fn not_probed(error: CaseError) -> RunError {
     RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 
-/// Probes the chosen cases; returns the results, those that were stored before, and problems of hooks and files.
+/// Probes the chosen cases; returns the results, and problems of hooks and files.
 fn probe(
     evals: &Evals,
     judges: bool,
     chosen: &(dyn Fn(&EvalCase) -> bool + Sync),
     on_case: &(dyn Fn() + Sync),
-) -> Result<(ProbeRecord, Option<ProbeRecord>, Vec<String>), RunError> {
+) -> Result<(ProbeRecord, Vec<String>), RunError> {
     let settings = Settings::from_environment()?;
     let suite = evals.suite();
     let location = SuiteLocation::of(suite);
@@ -173,7 +170,17 @@ fn probe(
     let probe = SuiteProbe { suite: &made_up, chosen, stored: stored.as_ref(), output: Some(output.path()), on_case };
     let record = probe.run().map_err(not_probed)?;
     problems.extend(made_up.end());
-    Ok((record, stored, problems))
+    Ok((record, problems))
+}
+
+/// Stores the results with those of other cases, some of which another probe may have stored since this one began.
+fn store(record: &ProbeRecord, evals: &Evals) -> io::Result<()> {
+    let root = package_directory(evals.suite());
+    let _lock = OutputDirectory::lock_packages(&root)?;
+    // A file that cannot be read was reported when the probe began, and is replaced.
+    let stored = read_probe(&root, &record.suite).ok().flatten();
+    let merged = stored.map(|stored| merged(&stored, record, evals));
+    write_probe(&root, merged.as_ref().unwrap_or(record), Some(&|text| without_secrets(text)))
 }
 
 /// The stored results with the new ones in their place, in the order of the suite.
