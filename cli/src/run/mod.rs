@@ -207,7 +207,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         failed
     } else {
         warn_of_other_agent(&run, &agent_digest);
-        chosen.record(&run)?;
+        chosen.record(&directory, &run)?;
         Some(run_tests(&chosen, &|_| ())?)
     };
     if StoredRun::open(&run).is_none() {
