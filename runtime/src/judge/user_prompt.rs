@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite_schema::grader::{Criterion, Operator, PreparedCommand, Preprocessor, Prompt};
 use evalsuite_schema::json::json;
-use evalsuite_schema::media_type::of_extension;
+use evalsuite_schema::media_type::{of_extension, of_name};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
@@ -344,10 +344,7 @@ fn command_input(file: &PathRef, path: &Path, extension: &str) -> Value {
 
 /// Whether a preprocessor written for a media type or an extension takes files with this extension.
 fn takes(written: &str, extension: &str) -> bool {
-    let written = written.trim().to_lowercase();
-    let wanted = written.trim_start_matches('.');
-    let own = of_extension(extension);
-    own.is_some() && own == of_extension(wanted).or(Some(wanted)) || !extension.is_empty() && wanted == extension
+    !extension.is_empty() && of_name(written) == of_name(extension)
 }
 
 #[cfg(test)]
