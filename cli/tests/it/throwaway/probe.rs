@@ -81,12 +81,15 @@ impl Probed {
     }
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
+        self.call(arguments).run()
+    }
+
+    fn call(&self, arguments: &[&str]) -> Call {
         Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0)
             .args(["evalsuite", "probe", "-p", self.0.name(), "--features", WITHOUT_PROBE])
             .args(arguments.iter().copied())
             .in_directory(self.0.root())
             .with_cargo()
-            .run()
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
@@ -104,6 +107,37 @@ fn cases(json: &Value) -> Vec<&str> {
     let suites = json["suites"].as_array().into_iter().flatten();
     let cases = suites.flat_map(|suite| suite["cases"].as_array().into_iter().flatten());
     cases.filter_map(|case| case["case_id"].as_str()).collect()
+}
+
+/// No budget limited them, and no output said what they cost.
+#[test]
+fn calls_of_judges_are_counted_and_end_with_the_budget() {
+    let package = Package::new("probed_judge");
+    let tests = "evalsuite::include_eval_suite!(\"suites/shop\", agent = agent, judge = judge);
+
+fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
+    unreachable!(\"no agent is called\")
+}
+
+fn judge(_: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, std::convert::Infallible> {
+    Ok(evalsuite::JudgeReply::new(\"{\\\"score\\\": 0.9}\").with_cost_usd(0.01))
+}
+";
+    package.write("build.rs", suites::BUILD_SCRIPT).library("").write("tests/evals.rs", tests).write(
+        "suites/shop/EVAL.yaml",
+        "tests:\n  - id: kind\n    input: Hello\n    assertions: [{ type: llm-grader, prompt: Is it kind? }]\n",
+    );
+    let probed = Probed(package);
+    let json = probed.json(&["--judge"]);
+    let calls = json["judge_calls"].as_u64().unwrap();
+    assert!(calls > 3, "{json}");
+    assert_eq!(json["judge_cost_usd"], 0.01 * calls as f64);
+    fs::remove_dir_all(probed.0.root().join(".evalsuite")).unwrap();
+
+    let limited = probed.call(&["--judge"]).env("EVALSUITE_BUDGET_USD", "0.03").run();
+    limited.says("judges: 3 calls, 0.0300 USD\n").says(
+        "not probed: `llm-grader` asks a judge, and the grading of made-up results has cost 0.0300 US dollars, and EVALSUITE_BUDGET_USD is 0.03: kind",
+    );
 }
 
 /// The output that docs/probing.md shows.
