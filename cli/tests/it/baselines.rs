@@ -198,7 +198,7 @@ fn a_run_that_has_grown_replaces_what_was_accepted_of_it() {
     package.run_in_output(&["accept"]);
     let later = baselines(&package);
     let output = package.run_in_output(&["accept", "grows"]);
-    let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; `--force CASE` takes the result that this one has now\n";
+    let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; the baseline does not record what this one had added, so its results could count twice: `--force CASE` replaces all results of a case with them\n";
     assert!(output.out.contains(why), "{}", output.out);
     assert_eq!(baselines(&package), later);
 }
