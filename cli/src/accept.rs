@@ -1,11 +1,13 @@
 //! `cargo evalsuite accept`.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::io::{self, Write};
 
 use clap::Args;
 use evalsuite::RunOptions;
 use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
+use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, write_accepted_answers,
@@ -50,6 +52,8 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         say!("warning: {}: {}", problem.file, problem.message);
     }
     let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
+    // Of two commands at the same time, the second one adds to what the first one accepted.
+    let _lock = OutputDirectory::lock_packages(&env::current_dir()?)?;
     // Everything is read before anything is written.
     let confirming = RunOptions::new().confirming_trials()?;
     let mut all = Vec::new();

@@ -102,15 +102,6 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
             let chosen = Chosen::find(command.run.as_deref())?;
             // Targets are compared within a run.
             let own = (!command.targets.is_empty()).then(|| chosen.run.id());
-            if let (None, [base, run]) = (base, command.targets.as_slice())
-                && base == run
-            {
-                let message = format!("target `{run}` of a run cannot be compared with itself");
-                return Err(CliError::with_help(
-                    message,
-                    "name two targets, or an earlier run: `diff BASE --targets A A`",
-                ));
-            }
             compare(&chosen, base.as_deref().or(own.as_deref()), &request)?
         }
     };
@@ -156,7 +147,9 @@ fn judged(compared: Compared, judge: Option<&str>, options: &CompareOptions) -> 
 pub(crate) fn compare(chosen: &Chosen, base: Option<&str>, request: &Request<'_>) -> Result<Compared> {
     let run = request.read(&chosen.run)?;
     let is_base_named = base.is_some();
-    let base = request.read(&base_of(&run, base)?)?;
+    let base = base_of(&run, base)?;
+    stored_runs::check_differ(&base, &run, request.options.targets.as_ref())?;
+    let base = request.read(&base)?;
     check_options(&base, &run, &request.options)?;
     // The answers of one run are compared, the scores of all that are counted together.
     let answers = request.is_judged.then(|| ComparedAnswers {

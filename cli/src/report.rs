@@ -188,9 +188,11 @@ pub(crate) fn print_judged_rates(out: &mut impl Write, run: &RunData) -> io::Res
 /// Writes the HTML that was asked for; returns what could not be read.
 fn write_html(command: &Report, run: RunData) -> Result<Vec<Problem>> {
     let history = earlier_runs(&run, command.history)?;
+    let base = command.baseline.as_deref().map(stored_runs::find).transpose()?;
+    base.iter().try_for_each(|base| stored_runs::check_differ(base, &run, None))?;
     let mut report = HtmlReport::new(run).with_history(history);
-    if let Some(baseline) = &command.baseline {
-        report = report.with_base(RunData::read_cases(stored_runs::find(baseline)?.path())?);
+    if let Some(base) = base {
+        report = report.with_base(RunData::read_cases(base.path())?);
     }
     if command.only == Some(ReportedCases::Failed) {
         report = report.with_details(Details::NotPassed);

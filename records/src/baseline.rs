@@ -65,14 +65,15 @@ fn header(file: &Path) -> Option<BaselineHeader> {
     json::decode(line.as_bytes()).ok()
 }
 
-/// The line of a case with this threshold in the baseline; `None` if it has none about the case as it is defined, or if there is no baseline.
+/// The line of a case with this threshold, whose trials are counted, in the baseline; `None` if it has none about the case as it is defined, or if there is
+/// no baseline.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or the line is not valid.
 pub fn accepted_result(file: &Path, case: &CaseIdentity, threshold: f64) -> io::Result<Option<BaselineCase>> {
     let Some(text) = read(file)? else { return Ok(None) };
-    Ok(line(&text, file, case)?.filter(|line| line.is_same_definition(case, threshold)))
+    Ok(line(&text, file, case)?.filter(|line| line.is_same_definition(case, threshold, false)))
 }
 
 /// The suite as all lines of its baseline tell; as one without any if there is no baseline.
@@ -170,7 +171,7 @@ pub fn result_of(
     let Some(text) = read(file)? else { return Ok(None) };
     let Some(line) = line(&text, file, record)? else { return Ok(None) };
     let mut result = BaselineResult::new(Expectation::Redefined, line.passed, line.trials);
-    if !line.is_same_definition(record, record.threshold) {
+    if !line.is_same_definition(record, record.threshold, record.is_one_observation()) {
         return Ok(Some(result));
     }
     result.expectation = match (record.outcome == Status::Passed, line.state()) {

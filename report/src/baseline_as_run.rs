@@ -156,9 +156,13 @@ fn case(suite: &str, case: &BaselineCase, rules: &SuiteRules<'_>) -> CaseData {
     record.target.clone_from(&case.target);
     record.input_digest.clone_from(&case.input);
     record.grader_digest.clone_from(&case.graders);
+    let of_run = rules.cases.get(&case.key());
     // Without one, which scores passed is not known.
-    let of_run = rules.cases.get(&case.key()).map(|record| record.threshold);
-    record.threshold = case.threshold.or(of_run).unwrap_or_default();
+    record.threshold = case.threshold.or(of_run.map(|record| record.threshold)).unwrap_or_default();
+    // Runs cannot be compared with trials: as with another threshold, the case is another one.
+    if of_run.is_some_and(|record| record.is_one_observation() != case.counts_runs) {
+        record.grader_digest.clear();
+    }
     record.trials = trials(case);
     record.outcome = rules.outcome(case, &record.trials);
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);

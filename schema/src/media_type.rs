@@ -39,6 +39,13 @@ pub fn of_extension(extension: &str) -> Option<&'static str> {
     MEDIA_TYPES.iter().find(|(_, extensions)| extensions.iter().any(is_it)).map(|(media_type, _)| *media_type)
 }
 
+/// The media type that a media type or an extension means, in any case and with or without the dot; an unknown extension as it is.
+pub fn of_name(name: &str) -> String {
+    let name = name.trim().to_lowercase();
+    let name = name.trim_start_matches('.');
+    of_extension(name).unwrap_or(name).to_owned()
+}
+
 /// The extensions of the media types that start with `prefix`, such as `image/`.
 pub fn extensions(prefix: &str) -> impl Iterator<Item = &'static str> {
     let found = MEDIA_TYPES.iter().filter(move |(media_type, _)| media_type.starts_with(prefix));

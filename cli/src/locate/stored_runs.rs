@@ -1,8 +1,8 @@
 //! Runs named on the command line, where runs are stored, and what the packages of their suites store: baselines and probes.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use evalsuite::tooling::run_id_or_new;
 use evalsuite_records::probe::read_probe;
@@ -42,6 +42,24 @@ pub(crate) fn find(run: &str) -> Result<StoredRun> {
     match named(&id) {
         Some(run) => Ok(run),
         None => Err(no_run(&output, &id)?),
+    }
+}
+
+/// An error if a run would be compared with itself, which shows no difference whatever its agent does.
+pub(crate) fn check_differ(base: &StoredRun, run: &RunData, targets: Option<&(String, String)>) -> Result<()> {
+    if fs::canonicalize(base.path())? != fs::canonicalize(&run.directory)? {
+        return Ok(());
+    }
+    match targets {
+        Some((base, run)) if base != run => Ok(()),
+        Some((target, _)) => Err(CliError::with_help(
+            format!("target `{target}` of a run cannot be compared with itself"),
+            "name two targets, or an earlier run: `diff BASE --targets A A`",
+        )),
+        None => Err(CliError::with_help(
+            format!("run `{}` cannot be compared with itself", run.run_id),
+            "name an earlier run; `cargo evalsuite diff` without a name chooses one",
+        )),
     }
 }
 

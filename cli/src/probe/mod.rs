@@ -13,7 +13,9 @@ use std::{env, fs, thread};
 use clap::Args;
 use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
 use evalsuite_loader::source::{Files, Span, plain_text};
+use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::{ProbeRecord, Share, SuiteId};
+use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::diagnostics::{Diagnostic, Position, counted, render};
 use evalsuite_schema::discovery::workspace_around;
 use serde::Serialize;
@@ -30,7 +32,8 @@ use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_ch
 /// Builds the tests and grades made-up results with the graders of each case: an empty answer, the prompt, a refusal, a list of all expected
 /// texts, a call of every tool, the reference, and the reference with one thing broken. Prints the findings with the floor and the ceiling of
 /// each suite: only a pass rate between the two is informative. Stores the results in `.evalsuite/probe` of the package;
-/// cases that have not changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`. Exit status: 0 without
+/// cases that have not changed are not graded again, unless a grader is in Rust. Judges are asked only with `--judge`, until a budget is spent
+/// (EVALSUITE_BUDGET_USD, `execution.budget_usd`). Exit status: 0 without
 /// findings, 1 with findings, 2 if the tests cannot be built or a suite cannot be probed.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = crate::arguments::examples("probe"))]
@@ -62,6 +65,22 @@ const TICK: Duration = Duration::from_millis(100);
 struct ProbedSuites<'r> {
     schema: &'static str,
     suites: Vec<&'r ProbeRecord>,
+    judge_calls: u32,
+    judge_cost_usd: Option<f64>,
+    judge_calls_of_unknown_cost: u32,
+}
+
+impl ProbedSuites<'_> {
+    /// `judges   12 calls, ≥ 0.0300 USD`.
+    fn write_judges(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.judge_calls == 0 {
+            return Ok(());
+        }
+        let is_bound = self.judge_calls_of_unknown_cost > 0;
+        let cost = self.judge_cost_usd.map(|cost| lower_bound(is_bound, &format!("{cost:.4} USD")));
+        let cost = cost.unwrap_or_else(|| "of unknown cost".to_owned());
+        writeln!(out, "judges: {}, {cost}", counted(self.judge_calls as usize, "call"))
+    }
 }
 
 pub(crate) fn run(command: &Probe) -> Result<Exit> {
@@ -149,8 +168,18 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
         }
     }
     let suites = records.iter().map(|(record, _)| *record).collect();
-    let probed = ProbedSuites { schema: ProbeRecord::SCHEMA, suites };
-    print(command.format, &probed, |out| write(out, &records))?;
+    let costs: Vec<f64> = replies.iter().filter_map(|reply| reply.judge_cost_usd).collect();
+    let probed = ProbedSuites {
+        schema: ProbeRecord::SCHEMA,
+        suites,
+        judge_calls: replies.iter().map(|reply| reply.judge_calls).sum(),
+        judge_cost_usd: (!costs.is_empty()).then(|| sum(costs)),
+        judge_calls_of_unknown_cost: replies.iter().map(|reply| reply.judge_calls_of_unknown_cost).sum(),
+    };
+    print(command.format, &probed, |out| {
+        write(out, &records)?;
+        probed.write_judges(out)
+    })?;
     let found = records.iter().any(|(record, _)| record.findings().next().is_some());
     Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
 }

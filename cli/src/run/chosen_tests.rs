@@ -10,9 +10,10 @@ use std::process::{Command, Output, Stdio};
 
 use evalsuite::Status;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
+use evalsuite_records::file_lock::FileLock;
 use evalsuite_records::file_replacement::{remove_if_exists, replace_file};
 use evalsuite_records::record::{ChosenTests, SuiteId};
-use evalsuite_records::run_directory::{CHOSEN, StoredRun, read_run_record};
+use evalsuite_records::run_directory::{CHOSEN, OutputDirectory, StoredRun, read_run_record};
 use evalsuite_report::newest_outcomes;
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 use serde::de::DeserializeOwned;
@@ -60,7 +61,9 @@ impl SuiteTests {
 
     /// Adds the tests of cases to those that were chosen for a run before, so that others which do not start are not taken for lost. Of a run
     /// of a test runner it stays unknown which tests were chosen.
-    pub(super) fn record(&self, run: &Path) -> Result<()> {
+    pub(super) fn record(&self, output: &OutputDirectory, run: &Path) -> Result<()> {
+        // Other calls for the run add theirs at the same time. The lock is not in the run, which may remain without records.
+        let _lock = FileLock::acquire(&output.path().join("chosen.lock"))?;
         // The end of the run names a record that cannot be read.
         let known = read_run_record(run, Path::new(CHOSEN)).unwrap_or_default();
         if known.is_none() && StoredRun::open(run).is_some() {

@@ -134,7 +134,7 @@ pub(crate) struct RunResult {
     schema: &'static str,
     /// Whether all tests passed.
     tests_passed: bool,
-    /// The run, as `finish --format json` prints it; `null` if nothing was recorded.
+    /// The run, as `finish --format json` prints it; `null` if nothing was recorded, or tests of another command are still running in it.
     run: Option<EndedRun>,
     /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -207,7 +207,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         failed
     } else {
         warn_of_other_agent(&run, &agent_digest);
-        chosen.record(&run)?;
+        chosen.record(&directory, &run)?;
         Some(run_tests(&chosen, &|_| ())?)
     };
     if StoredRun::open(&run).is_none() {
@@ -221,11 +221,19 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let mut checked = Exit::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        let end;
-        (result.run, end) = finish::finish(&run, command.format, false)?;
+        let stored = StoredRun::open(&run);
+        let mut end = Exit::Good;
+        if stored.as_ref().map(StoredRun::is_in_use).transpose()?.unwrap_or(false) {
+            say!(
+                "note: tests of another command are still running in run `{id}`, which is summarized when they have ended: by that command, or by \
+                 `cargo evalsuite finish {id}`"
+            );
+        } else {
+            (result.run, end) = finish::finish(&run, command.format, false)?;
+        }
         let is_chosen = |suite: &SuiteId, test: &str| chosen.cases.contains(&TestKey::new(suite, test));
         result.run.iter_mut().for_each(|ended| ended.retain_chosen(is_chosen));
-        if let Some(run) = StoredRun::open(&run) {
+        if let Some(run) = stored {
             if result.decision.is_none() {
                 // The exit status is that of the tests all the same.
                 result.comparison = diff::after_run(&run).unwrap_or_else(|error| {

@@ -188,6 +188,7 @@ impl<'a> UntilDecided<'a> {
                 self.store_plan()?;
             }
             let tests = self.chosen.only(&round.tests, last.is_none());
+            tests.record(self.output, self.run)?;
             let status = run_tests(&tests, &|command| {
                 command
                     .env("EVALSUITE_TRIALS", round.trials.to_string())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::package::Package;
 use evalsuite_records::record::{CaseRecord, Status};
@@ -197,9 +198,33 @@ fn a_run_that_has_grown_replaces_what_was_accepted_of_it() {
     package.run_in_output(&["accept"]);
     let later = baselines(&package);
     let output = package.run_in_output(&["accept", "grows"]);
-    let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; `--force CASE` takes the result that this one has now\n";
+    let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; the baseline does not record what this one had added, so its results could count twice: `--force CASE` replaces all results of a case with them\n";
     assert!(output.out.contains(why), "{}", output.out);
     assert_eq!(baselines(&package), later);
+}
+
+/// Each read the file, added its run, and wrote it: what another one had written between was lost.
+#[test]
+fn of_runs_that_are_accepted_at_the_same_time_all_are_in_the_baseline() {
+    let package = package();
+    let runs = ["a", "b", "c", "d", "e", "f"];
+    runs.iter().for_each(|run| drop(write_run(&package, run, 2, true)));
+    let accepted = thread::scope(|scope| {
+        let accepting = runs.map(|run| scope.spawn(|| package.run_in_output(&["accept", run])));
+        accepting.map(|accepted| accepted.join().expect("the thread ends"))
+    });
+    for output in accepted {
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    }
+    let (_, text) = baselines(&package).remove(0);
+    let lines: Vec<Value> = text.lines().map(|line| evalsuite_schema::json::from_str(line).unwrap()).collect();
+    let mut accepted: Vec<&str> = lines[0]["runs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    accepted.sort_unstable();
+    assert_eq!(accepted, runs);
+    assert!(lines[1..].iter().all(|line| line["trials"] == 12), "the trials of all runs: {text}");
+    // The lock is not in the package, where it would be committed.
+    let stored = fs::read_dir(package.root().join(".evalsuite")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(stored.collect::<Vec<_>>(), ["baselines"]);
 }
 
 #[test]

@@ -47,9 +47,32 @@ fn the_newest_run_is_compared_with_the_one_before() {
     std::fs::remove_file(package.root().join("out/latest")).unwrap();
     let copied = package.run_in_output(&["diff"]);
     assert_eq!(copied.out, output.out, "the newest run is found without the file that names it");
-    let output = package.run_in_output(&["diff", "b-good", "b-good"]);
-    assert_eq!(output.code, 4, "the targets with few noisy cases are undecided:\n{}", output.out);
-    assert!(output.out.contains("\nrefunds @ default: no evidence of a change\n"), "{}", output.out);
+}
+
+/// It was no evidence of a change, and a gate passed.
+#[test]
+fn a_run_is_not_compared_with_itself() {
+    let package = Package::new(&[]);
+    write_run(&package, "a-run", 0.9, 2);
+    write_run(&package, "b-run", 0.2, 1);
+    let named = "error: run `b-run` cannot be compared with itself\n  = help: name an earlier run; `cargo evalsuite diff` without a name chooses one\n";
+    let page = package.root().join("page.html").display().to_string();
+    for arguments in [
+        &["diff", "b-run"][..],
+        &["diff", "out/runs/b-run", "b-run"],
+        &["gate", "--base", "b-run"],
+        &["report", "--baseline", "b-run", "--html", &page],
+    ] {
+        let output = package.run_in_output(arguments);
+        assert_eq!((output.code, output.err.as_str()), (2, named), "{arguments:?}\n{}", output.out);
+    }
+    let output = package.run_in_output(&["diff", "b-run", "--targets", "small", "small"]);
+    assert!(
+        output.err.starts_with("error: target `small` of a run cannot be compared with itself\n"),
+        "{}",
+        output.err
+    );
+    assert_eq!(package.run_in_output(&["diff", "a-run"]).code, 1, "it is another run");
 }
 
 #[test]

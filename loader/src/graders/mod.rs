@@ -22,6 +22,7 @@ use std::path::Path;
 
 use evalsuite_schema::grader::{GraderConfig, Preprocessor, TABLES};
 use evalsuite_schema::keys::{Parts, Written};
+use evalsuite_schema::media_type;
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields;
@@ -114,7 +115,19 @@ impl Rules<'_, '_, '_> {
 /// Reads `preprocessors`; entries with problems are reported and left out.
 pub(crate) fn preprocessors(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Preprocessor> {
     let Some(items) = fields::list(&entry.value, &fields::label(entry), d) else { return Vec::new() };
-    items.iter().filter_map(|item| object(item, scope, d)).collect()
+    let mut read: Vec<(Preprocessor, &Node)> = Vec::new();
+    for item in items {
+        let Some(preprocessor) = object::<Preprocessor>(item, scope, d) else { continue };
+        let media_type = media_type::of_name(&preprocessor.media_type);
+        if let Some((_, first)) = read.iter().find(|(known, _)| media_type::of_name(&known.media_type) == media_type) {
+            let [first, place] =
+                [*first, item].map(|item| item.entry("type").map_or(item.span, |entry| entry.value.span));
+            let message = format!("two preprocessors take files of type `{media_type}`");
+            report_both(Code::SettingConflict, (place, message), (first, "first here"), "delete one", d);
+        }
+        read.push((preprocessor, item));
+    }
+    read.into_iter().map(|(preprocessor, _)| preprocessor).collect()
 }
 
 type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);

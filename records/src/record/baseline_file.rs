@@ -100,6 +100,9 @@ pub struct BaselineCase {
     /// Standard deviation of these scores (n − 1); `None` with fewer than two.
     #[json(default, skip_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// Whether `passed` and `trials` count runs: the mean of its trials decides the case, or they are correlated.
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub counts_runs: bool,
     /// Outcomes of these trials, in order: `P` passed, `F` failed. Empty in files of older versions, whose `passed` and `trials` are of
     /// one run.
     #[json(default, skip_if = "String::is_empty")]
@@ -158,10 +161,11 @@ impl BaselineCase {
         PassState::of(self.passed, self.trials)
     }
 
-    /// Whether the case still has the input and the graders of the baseline, and the same scores pass.
-    pub fn is_same_definition(&self, case: &CaseIdentity, threshold: f64) -> bool {
+    /// Whether the case still has the input and the graders of the baseline, the same scores pass, and the same is counted.
+    pub fn is_same_definition(&self, case: &CaseIdentity, threshold: f64, counts_runs: bool) -> bool {
         let has_same_threshold = self.threshold.is_none_or(|accepted| is_same(accepted, threshold));
-        self.input == case.input_digest && self.graders == case.grader_digest && has_same_threshold
+        let has_same_digests = self.input == case.input_digest && self.graders == case.grader_digest;
+        has_same_digests && has_same_threshold && self.counts_runs == counts_runs
     }
 
     /// Its key in the suite: case and target.

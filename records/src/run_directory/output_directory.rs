@@ -19,6 +19,8 @@ use crate::run_directory::layout::{
 use crate::run_directory::read_json;
 use crate::untrusted::{EntryKind, OpenError, read_to_limit, regular_file, remove_directory, walk};
 
+/// Name of the lock of the files that packages store.
+const PACKAGES_LOCK: &str = "packages.lock";
 /// The most bytes of the file with the id of the newest run.
 const LONGEST_ID: u64 = 4096;
 
@@ -47,6 +49,18 @@ impl OutputDirectory {
     pub fn of_workspace(directory: &Path, setting: Option<&Path>) -> io::Result<Self> {
         let output = setting.unwrap_or(Path::new("target/evalsuite"));
         std::path::absolute(workspace_around(directory).join(output)).map(Self)
+    }
+
+    /// Waits for the lock under which a command reads, changes and writes what packages of a workspace store: baselines, accepted answers and
+    /// probes. Its file is not in the packages, which are under version control, and it is the same one for any `EVALSUITE_OUTPUT`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created, or its file system has no locks.
+    #[doc(hidden)]
+    pub fn lock_packages(directory: &Path) -> io::Result<FileLock> {
+        let file = Self::of_workspace(directory, None)?.0.join(PACKAGES_LOCK);
+        FileLock::acquire(&file).map_err(|error| error_at(&file, &error))
     }
 
     /// Its path.

@@ -77,7 +77,11 @@ impl fmt::Display for Accepted {
         let earlier: Vec<_> = of(Unchanged).filter_map(|case| case.why_kept.as_ref()).collect();
         if let Some(why) = earlier.first() {
             let cases = counted(earlier.len(), "case");
-            writeln!(f, "  unchanged  {cases}: {why}; `--force CASE` takes the result that this one has now")?;
+            let added = "the baseline does not record what this one had added, so its results could count twice";
+            writeln!(
+                f,
+                "  unchanged  {cases}: {why}; {added}: `--force CASE` replaces all results of a case with them"
+            )?;
         }
         Ok(())
     }

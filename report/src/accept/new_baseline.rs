@@ -56,7 +56,7 @@ pub enum Decision {
     Raised,
     /// It passes less often than chance explains, or it was forced.
     Lowered,
-    /// Its input, graders or threshold are other ones: its result is replaced.
+    /// Its input, graders, threshold or strategy of trials are other ones: its result is replaced.
     Redefined,
     /// It has the trials of the run, too, or those that the run has now.
     Updated,
@@ -123,7 +123,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         let run = new.as_ref().map(trials);
         let (decision, why_kept, line) = match case {
             Some(case) if is_older && !forced.contains(id) && old.is_some_and(|old| is_other_case(old, case)) => {
-                kept(old, format!("another input, graders or threshold in {OLDER}"))
+                kept(old, format!("another input, graders, threshold or strategy in {OLDER}"))
             }
             Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
             None if is_in_suite(suite, id, target) && ran_as_other_target(suite, key) => {
@@ -163,9 +163,10 @@ fn kept(old: Option<&BaselineCase>, why: String) -> Decided {
 /// Of a run that started before another accepted one: its suite and its cases may be those of that time.
 const OLDER: &str = "this run, which is older than the baseline";
 
-/// Whether a line is about the case as it was before its input, graders or threshold changed, or after.
+/// Whether a line is about the case as it was before its input, graders, threshold or strategy changed, or after.
 fn is_other_case(old: &BaselineCase, case: &CaseData) -> bool {
-    !old.is_same_definition(&case.record, case.record.threshold)
+    let record = &case.record;
+    !old.is_same_definition(record, record.threshold, record.is_one_observation())
 }
 
 /// `known`: the runs that were accepted before.
@@ -324,6 +325,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     line.score = (!scores.is_empty()).then(|| rounded(evalsuite_statistics::mean(&scores)));
     line.spread = evalsuite_statistics::standard_deviation(&scores).map(rounded);
     line.outcomes = completed_outcomes(record);
+    line.counts_runs = record.is_one_observation();
     line.stops_early = record.ends_early();
     let scores: Vec<f64> = scores.into_iter().map(rounded).collect();
     if scores.windows(2).any(|pair| !is_same(pair[0], pair[1])) {

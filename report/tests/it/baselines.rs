@@ -291,7 +291,7 @@ fn an_older_run_neither_removes_nor_redefines_cases() {
     assert_eq!(trials(&after.baseline), [("a", 2, 2), ("b", 1, 1), ("new", 1, 1)], "{after}");
     let text = after.to_string();
     for line in [
-        "  kept       b @ default  1/1  (another input, graders or threshold in this run, which is older than the baseline)\n",
+        "  kept       b @ default  1/1  (another input, graders, threshold or strategy in this run, which is older than the baseline)\n",
         "  kept       new @ default  1/1  (not in the suite of this run, which is older than the baseline)\n",
     ] {
         assert!(text.replace("1/1, now 1/1", "1/1").contains(line), "{line} is missing in {text}");
@@ -510,6 +510,36 @@ fn a_run_of_a_case_whose_trials_decide_by_their_mean_counts_once() {
     let compared = Comparison::with_baselines(&[second.baseline], &of("third", Status::Failed), &CompareOptions::new());
     let change = &compared.suites[0].changes[0];
     assert_eq!((change.kind, change.base, change.run), (ChangeKind::Changed, (2, 2), (0, 1)), "{compared}");
+}
+
+/// Runs were added to trials: a case that had passed in 9 of 10 trials passed "in 10 of 11".
+#[test]
+fn a_case_counts_anew_after_its_trials_decide_it_in_another_way() {
+    let of = |id: &str, rule, correlated| {
+        let mut run = run_named(id, &[("a", 2, 3)]);
+        let record = &mut run.suites[0].cases[0].record;
+        (record.kind, record.rule, record.correlated, record.threshold) =
+            (SuiteKind::Capability, rule, correlated, 0.5);
+        run
+    };
+    let one_by_one = accepted(&of("first", Rule::Any, false), None, &[]).baseline;
+    let text = one_by_one.to_text();
+    assert!(!text.contains("counts_runs") && Baseline::parse(&text).unwrap() == one_by_one, "{text}");
+    let every = accepted(&of("every", Rule::Every, false), Some(&one_by_one), &[]);
+    assert_eq!((trials(&every.baseline), decisions(&every)), (vec![("a", 4, 6)], vec![("a", Decision::Updated)]));
+    for (rule, correlated) in [(Rule::Mean, false), (Rule::ConfidenceInterval, false), (Rule::Any, true)] {
+        let switched = of("second", rule, correlated);
+        let by_run = accepted(&switched, Some(&one_by_one), &[]);
+        let expected = (vec![("a", 1, 1)], vec![("a", Decision::Redefined)]);
+        assert_eq!((trials(&by_run.baseline), decisions(&by_run)), expected, "{rule:?}");
+        assert_eq!(Baseline::parse(&by_run.baseline.to_text()).unwrap(), by_run.baseline);
+        let back = accepted(&of("third", Rule::Any, false), Some(&by_run.baseline), &[]);
+        assert_eq!(trials(&back.baseline), [("a", 2, 3)], "{back}");
+        let compared = Comparison::with_baselines(std::slice::from_ref(&one_by_one), &switched, &CompareOptions::new());
+        assert_eq!(compared.suites[0].changes[0].kind, ChangeKind::Redefined, "{compared}");
+        let compared = Comparison::with_baselines(&[by_run.baseline], &switched, &CompareOptions::new());
+        assert_eq!(compared.suites[0].changes, [], "{compared}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use evalsuite_records::record::{GraderState, Reason, ReasonCode, Stage, Status};
-use evalsuite_report::{InspectFormat, InspectLog, RunData, inspect_logs};
+use evalsuite_report::{InspectFormat, InspectLog, RunData, TrialData, inspect_logs};
 use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -265,6 +265,24 @@ fn means_are_over_cases_and_judges_cost_apart_from_agents() {
     assert_eq!(log["eval"]["model_roles"]["grader"]["model"], "none/judge-large-1");
     let columns = at(&log, "/eval/viewer/task_samples_view/columns/*/id");
     assert!(columns.contains(&&"score__tone__tone".into()), "graders are columns: {columns:?}");
+}
+
+/// The sums of Inspect have no sign for it.
+#[test]
+fn metadata_say_of_how_many_trials_the_cost_is_not_known() {
+    let (_output, mut run) = run(|_| {});
+    let is_asked = |trial: &&mut TrialData| trial.record.judges().iter().any(|judge| judge.cost_usd.is_some());
+    let mut trials = run.suites[0].cases.iter_mut().filter(|case| case.record.target == "default");
+    let mut trials = trials.by_ref().flat_map(|case| &mut case.trials).filter(is_asked);
+    let partial = &mut trials.next().expect("a trial with a judge").record;
+    let judge = partial.graders.iter_mut().find_map(|grader| grader.judge.as_mut()).expect("its judge");
+    (judge.unknown_costs, judge.unknown_tokens) = (1, 1);
+    let log = json(&inspect_logs(&run)[0]);
+    for name in ["trials_of_unknown_cost", "trials_of_unknown_tokens"] {
+        assert_eq!(log["eval"]["metadata"][name]["judges"], 1, "{}", log["eval"]["metadata"]);
+        let of_samples = at(&log, &format!("/samples/*/metadata/{name}"));
+        assert_eq!(of_samples.iter().filter(|counts| counts["judges"] == 1).count(), 1, "{of_samples:?}");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
 use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::AllowedGraders;
+use crate::run::made_up::judge_spending::{JudgeCalls, JudgeSpending};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::{ProbeFindings, Settings};
@@ -61,6 +62,12 @@ pub struct ProbeReply {
     pub error: Option<String>,
     /// Problems of hooks and files.
     pub problems: Vec<String>,
+    /// Number of calls of judges.
+    pub judge_calls: u32,
+    /// What they cost in US dollars; `None` if the cost of no call is known.
+    pub judge_cost_usd: Option<f64>,
+    /// Number of calls of judges that did not report what they cost.
+    pub judge_calls_of_unknown_cost: u32,
     /// Ids of all its cases.
     pub cases: Vec<String>,
     /// Tags of all its cases.
@@ -101,13 +108,14 @@ pub(crate) fn reply_if_asked(evals: &Evals) -> Result<bool, RunError> {
         })?;
         // Progress that is not shown is no problem of the suite.
         let on_case = || drop(append(&progress, ".\n"));
-        match probe(evals, request.judges, &is_chosen, &on_case) {
-            Ok((record, stored, problems)) => {
+        let asked = request.judges.then(|| JudgeSpending::new(&request.directory.join("spending")));
+        match probe(evals, asked, &is_chosen, &on_case) {
+            Ok((record, problems, calls)) => {
                 reply.problems = problems;
-                let root = package_directory(suite);
-                let stored = stored.map(|stored| merged(&stored, &record, evals));
-                let written = stored.as_ref().unwrap_or(&record);
-                write_probe(&root, written, Some(&|text| without_secrets(text)))
+                reply.judge_calls = calls.count;
+                reply.judge_cost_usd = calls.cost_usd();
+                reply.judge_calls_of_unknown_cost = calls.of_unknown_cost;
+                store(&record, evals)
                     .map_err(|error| RunError::records("the probe cannot be stored").with_source(error))?;
                 reply.record = Some(record);
             }
@@ -136,7 +144,7 @@ pub(crate) fn findings_of_probe(evals: &Evals) -> Vec<String> {
 
 /// The findings about a whole suite, and problems of hooks and files.
 fn findings(evals: &Evals) -> Result<(Vec<Diagnostic>, Vec<String>), RunError> {
-    let (record, _, problems) = probe(evals, false, &|_| true, &|| ())?;
+    let (record, problems, _) = probe(evals, None, &|_| true, &|| ())?;
     Ok((record.cases.into_iter().flat_map(|case| case.findings).collect(), problems))
 }
 
@@ -153,13 +161,14 @@ pub(crate) fn not_probed(error: CaseError) -> RunError {
     RunError::new(RunErrorKind::Suite, "the suite cannot be probed").with_source(error)
 }
 
-/// Probes the chosen cases; returns the results, those that were stored before, and problems of hooks and files.
+/// Probes the chosen cases; returns the results, problems of hooks and files, and calls of judges. `asked`: what judges have cost, if they are
+/// asked.
 fn probe(
     evals: &Evals,
-    judges: bool,
+    asked: Option<JudgeSpending>,
     chosen: &(dyn Fn(&EvalCase) -> bool + Sync),
     on_case: &(dyn Fn() + Sync),
-) -> Result<(ProbeRecord, Option<ProbeRecord>, Vec<String>), RunError> {
+) -> Result<(ProbeRecord, Vec<String>, JudgeCalls), RunError> {
     let settings = Settings::from_environment()?;
     let suite = evals.suite();
     let location = SuiteLocation::of(suite);
@@ -169,11 +178,26 @@ fn probe(
         Ok(stored) => (stored, Vec::new()),
         Err(error) => (None, vec![error.to_string()]),
     };
-    let made_up = made_up_suite(evals.clone(), settings, AllowedGraders { judges, commands: true })?;
+    let allowed = AllowedGraders { judges: asked.is_some(), commands: true };
+    let mut made_up = made_up_suite(evals.clone(), settings, allowed)?;
+    if let Some(asked) = asked {
+        made_up.judge_spending = asked;
+    }
     let probe = SuiteProbe { suite: &made_up, chosen, stored: stored.as_ref(), output: Some(output.path()), on_case };
     let record = probe.run().map_err(not_probed)?;
+    let calls = made_up.judge_spending.calls();
     problems.extend(made_up.end());
-    Ok((record, stored, problems))
+    Ok((record, problems, calls))
+}
+
+/// Stores the results with those of other cases, some of which another probe may have stored since this one began.
+fn store(record: &ProbeRecord, evals: &Evals) -> io::Result<()> {
+    let root = package_directory(evals.suite());
+    let _lock = OutputDirectory::lock_packages(&root)?;
+    // A file that cannot be read was reported when the probe began, and is replaced.
+    let stored = read_probe(&root, &record.suite).ok().flatten();
+    let merged = stored.map(|stored| merged(&stored, record, evals));
+    write_probe(&root, merged.as_ref().unwrap_or(record), Some(&|text| without_secrets(text)))
 }
 
 /// The stored results with the new ones in their place, in the order of the suite.

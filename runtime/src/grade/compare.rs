@@ -45,6 +45,7 @@ pub(crate) fn grade(config: &Compare, call: &GraderCall<'_>) -> Result<GraderRec
     let criteria = config.criteria.as_deref().map_or(variables.criteria.as_str(), trim);
     let task = ComparedTask { criteria, question: &variables.question, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
+    context.add_note(variables.note_of_unshown(&variables.question));
     let questions = preference::questions(task, &[answer, other], &config.judge);
     Ok(llm_grader::vote(call, &config.judge, &questions, |inquiry, judge| {
         match preference::ask(inquiry, judge, &questions) {

@@ -128,11 +128,7 @@ pub(crate) fn output(
     let command = GraderCommand::new(prepared, context);
     let seal = command.seal(&Sealing::default(), context, None)?;
     if let Some(unsealed) = seal.record.as_ref().filter(|record| record.is_unsealed()) {
-        let note = Note::new("unsealed", format!("`{}`: {}", command.argv.join(" "), unsealed.text()));
-        let mut notes = context.notes.borrow_mut();
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
+        context.add_note(Some(Note::new("unsealed", format!("`{}`: {}", command.argv.join(" "), unsealed.text()))));
     }
     let finished = command.run(input, COMMAND_LIMIT, context, seal.start.as_ref())?;
     if finished.timed_out {

@@ -51,6 +51,16 @@ impl GradingContext<'_> {
         self.trial_dir.join("graders").join(file_key(path))
     }
 
+    /// Adds a note to the trial, once if several graders have it.
+    pub(crate) fn add_note(&self, note: Option<Note>) {
+        let mut notes = self.notes.borrow_mut();
+        if let Some(note) = note
+            && !notes.contains(&note)
+        {
+            notes.push(note);
+        }
+    }
+
     /// Writes the output of a command next to the record; returns its path relative to the trial's directory.
     pub(crate) fn write_output(&self, directory: &Path, file: &str, output: &Captured) -> Option<String> {
         if output.bytes.is_empty() {

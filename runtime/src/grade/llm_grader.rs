@@ -80,6 +80,7 @@ fn grade_answer(
             .and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })
     });
     let user = user.map_err(|error| format!("the command of the prompt failed: {error}"))?;
+    context.add_note(variables.note_of_unshown(&user));
     let request = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(criteria));
     Ok(ask(call, settings, JudgeRequest { images, ..request }, criteria, |result| result))
 }

@@ -1,12 +1,15 @@
 //! The user prompt of judges, the built-in one, a template, or the output of a command, with variables for data of a case and of an agent's
 //! work: the answer with the text of its files and its images.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::Path;
 
+use evalsuite_records::record::Note;
+use evalsuite_schema::diagnostics::suggest::quoted;
 use evalsuite_schema::grader::{Criterion, Operator, PreparedCommand, Preprocessor, Prompt};
 use evalsuite_schema::json::json;
-use evalsuite_schema::media_type::of_extension;
+use evalsuite_schema::media_type::{of_extension, of_name};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
@@ -133,6 +136,8 @@ pub(crate) struct PromptVariables {
     pub(crate) criteria: String,
     pub(crate) file_changes: String,
     pub(crate) tool_calls: String,
+    /// The images and other files of the input that a judge is not shown.
+    pub(crate) unshown: Vec<String>,
 }
 
 impl PromptVariables {
@@ -147,15 +152,16 @@ impl PromptVariables {
             _ => true,
         };
         let mut question = None;
+        let unshown = RefCell::default();
         let input = match &facts.input {
             None => String::new(),
             Some(input @ Input::Data(_)) => messages::prompt(input, |file| places.resolve(file)),
             Some(Input::Messages(list)) if facts.is_conversation => {
-                question = Some(conversation(list, places, is_untrusted));
-                conversation(list, places, |_| false)
+                question = Some(conversation(list, places, is_untrusted, &RefCell::default()));
+                conversation(list, places, |_| false, &unshown)
             }
             Some(Input::Messages(list)) => {
-                messages::judge_prompt(list, |file| messages::file_text(&places.resolve(file)))
+                messages::judge_prompt(list, |file| messages::file_text(&places.resolve(file)), &unshown)
             }
         };
         Self {
@@ -166,7 +172,16 @@ impl PromptVariables {
             criteria: own(facts.criteria.as_deref().or(facts.description.as_deref()).unwrap_or_default()),
             file_changes: own(&changes(&facts.diff)),
             tool_calls: own(&calls(evidence)),
+            unshown: unshown.into_inner(),
         }
+    }
+
+    /// The note of a trial whose input a judge sees only in part, if its prompt shows the input at all.
+    pub(crate) fn note_of_unshown(&self, prompt: &str) -> Option<Note> {
+        let is_shown = prompt.contains(&self.question) || prompt.contains(&self.input);
+        let files: Vec<&str> = self.unshown.iter().map(String::as_str).collect();
+        let message = || format!("judges are not shown {} of the input", quoted(&files, "and"));
+        (!files.is_empty() && is_shown).then(|| Note::new("input_not_shown", message()))
     }
 
     /// The value of a variable, by its current or its former name.
@@ -184,12 +199,17 @@ impl PromptVariables {
 }
 
 /// The messages of a conversation with their roles, with an empty line between them; those of these roles between marks.
-fn conversation(list: &[Message], places: &SuiteLocation, is_untrusted: impl Fn(Role) -> bool) -> String {
+fn conversation(
+    list: &[Message],
+    places: &SuiteLocation,
+    is_untrusted: impl Fn(Role) -> bool,
+    unshown: &RefCell<Vec<String>>,
+) -> String {
     let said = |message: &Message| {
         // A single user message is rendered without a mark of its role.
         let mut single = message.clone();
         single.role = Role::User;
-        let text = messages::judge_prompt(&[single], |file| messages::file_text(&places.resolve(file)));
+        let text = messages::judge_prompt(&[single], |file| messages::file_text(&places.resolve(file)), unshown);
         let role = message.role.as_str();
         (!text.trim().is_empty()).then(|| match is_untrusted(message.role) {
             true => format!("{role}:\n{}", fenced(&text)),
@@ -344,10 +364,7 @@ fn command_input(file: &PathRef, path: &Path, extension: &str) -> Value {
 
 /// Whether a preprocessor written for a media type or an extension takes files with this extension.
 fn takes(written: &str, extension: &str) -> bool {
-    let written = written.trim().to_lowercase();
-    let wanted = written.trim_start_matches('.');
-    let own = of_extension(extension);
-    own.is_some() && own == of_extension(wanted).or(Some(wanted)) || !extension.is_empty() && wanted == extension
+    !extension.is_empty() && of_name(written) == of_name(extension)
 }
 
 #[cfg(test)]
@@ -366,7 +383,17 @@ mod tests {
             criteria: "Be polite".into(),
             file_changes: String::new(),
             tool_calls: "- Read: a.txt".into(),
+            unshown: vec!["photo.png".into(), "voice.mp3".into()],
         }
+    }
+
+    #[test]
+    fn a_prompt_that_shows_the_input_in_part_has_a_note() {
+        let note = |prompt: &str| variables().note_of_unshown(prompt).map(|note| note.message);
+        assert_eq!(note("Say hi").as_deref(), Some("judges are not shown `photo.png` and `voice.mp3` of the input"));
+        assert_eq!(note("Is it polite?"), None, "the author of the prompt has left out the input");
+        let all = PromptVariables { unshown: Vec::new(), ..variables() };
+        assert_eq!(all.note_of_unshown("Say hi"), None);
     }
 
     #[test]

@@ -68,12 +68,12 @@ pub(crate) fn read(reply: &str) -> Result<UserTurn, InvalidReply> {
     let is_done = bool_of(&mut object, "done").map_err(of_reply)?;
     let message = text_of(&mut object, "message").map_err(of_reply)?;
     match message {
-        _ if is_done => Ok(UserTurn { message: message.unwrap_or_default(), is_done }),
-        None => Err("the reply has no `message`".into()),
-        Some(message) if message.trim().is_empty() => Err("`message` is empty, and `done` is false".into()),
         Some(message) if message.len() > MOST_BYTES => {
             Err(format!("`message` has {} bytes, more than {MOST_BYTES}", message.len()).into())
         }
+        _ if is_done => Ok(UserTurn { message: message.unwrap_or_default(), is_done }),
+        None => Err("the reply has no `message`".into()),
+        Some(message) if message.trim().is_empty() => Err("`message` is empty, and `done` is false".into()),
         Some(message) => Ok(UserTurn { message, is_done }),
     }
 }
@@ -138,7 +138,9 @@ mod tests {
             let problem = read(reply).unwrap_err().to_string();
             assert!(problem.contains(part), "{reply}: {problem}");
         }
-        let long = json!({"message": "a".repeat(MOST_BYTES + 1), "done": false}).to_string();
-        assert!(read(&long).unwrap_err().to_string().contains("65537 bytes"));
+        for is_done in [false, true] {
+            let long = json!({"message": "a".repeat(MOST_BYTES + 1), "done": is_done}).to_string();
+            assert!(read(&long).unwrap_err().to_string().contains("65537 bytes"), "{is_done}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Conversion of messages to text.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use evalsuite_schema::{Case, Content, Input, Message, Part, PathRef, Role, Value};
@@ -100,15 +101,29 @@ pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> St
             .iter()
             .find_map(|key| object.get(key).and_then(Value::as_str))
             .map_or_else(|| pretty(&Value::Object(object.clone())), str::to_owned),
-        Input::Messages(messages) => blocks(messages, &|file| format!("<file: path=\"{}\">", resolve(file).display())),
+        // An agent gets images by other means.
+        Input::Messages(messages) => blocks(messages, &|part| match part {
+            Part::Image { .. } => None,
+            part => part.file().map(|file| format!("<file: path=\"{}\">", resolve(file).display())),
+        }),
     }
 }
 
-/// The messages as a judge gets them. A file is shown with its text, if `read` returns it.
-pub(crate) fn judge_prompt(messages: &[Message], read: impl Fn(&PathRef) -> Option<String>) -> String {
-    blocks(messages, &|file| match read(file) {
-        Some(text) => format!("<file path=\"{}\">\n{}\n</file>", file.written, text.trim_end_matches('\n')),
-        None => format!("<file path=\"{}\">", file.written),
+/// The messages as a judge gets them. A file is shown with its text, if `read` returns it. Any other file is named, and added to `unshown`: a
+/// judge that does not know of it would judge an answer about something else.
+pub(crate) fn judge_prompt(
+    messages: &[Message],
+    read: impl Fn(&PathRef) -> Option<String>,
+    unshown: &RefCell<Vec<String>>,
+) -> String {
+    blocks(messages, &|part| {
+        let file = part.file()?;
+        let text = if matches!(part, Part::Image { .. }) { None } else { read(file) };
+        let text = text.unwrap_or_else(|| {
+            unshown.borrow_mut().push(file.written.clone());
+            format!("({}, not shown)", part.media_type().unwrap_or("not text"))
+        });
+        Some(format!("<file path=\"{}\">\n{}\n</file>", file.written, text.trim_end_matches('\n')))
     })
 }
 
@@ -118,10 +133,10 @@ pub(crate) fn file_text(path: &std::path::Path) -> Option<String> {
     (!text.contains('\0')).then_some(text)
 }
 
-fn blocks(messages: &[Message], show_file: &dyn Fn(&PathRef) -> String) -> String {
+fn blocks(messages: &[Message], show: &dyn Fn(&Part) -> Option<String>) -> String {
     let mut visible: Vec<(Role, Vec<String>)> = Vec::new();
     for message in messages {
-        let parts = part_texts(message, show_file);
+        let parts = part_texts(message, show);
         if parts.iter().any(|part| !part.trim().is_empty()) {
             visible.push((message.role, parts));
         }
@@ -135,16 +150,15 @@ fn blocks(messages: &[Message], show_file: &dyn Fn(&PathRef) -> String) -> Strin
     blocks.join("\n\n")
 }
 
-fn part_texts(message: &Message, show_file: &dyn Fn(&PathRef) -> String) -> Vec<String> {
+/// `show`: the text of a part that is a file.
+fn part_texts(message: &Message, show: &dyn Fn(&Part) -> Option<String>) -> Vec<String> {
     match &message.content {
         None => Vec::new(),
         Some(Content::Parts(parts)) => parts
             .iter()
             .filter_map(|part| match part {
                 Part::Text(text) => Some(text.clone()),
-                Part::File(file) => Some(show_file(file)),
-                Part::Image { .. } => None,
-                media => media.file().map(show_file),
+                file => show(file),
             })
             .collect(),
         Some(content) => vec![content_text(content)],
@@ -193,11 +207,16 @@ mod tests {
     #[test]
     fn a_judge_reads_the_files_themselves() {
         let file = |name: &str| Part::File(PathRef::new(name));
-        let parts = vec![file("note.txt"), file("image.bin"), Part::Text("Summarise it.".into())];
+        let image = Part::Image { file: PathRef::new("photo.png"), media_type: "image/png".into() };
+        let parts = vec![file("note.txt"), file("image.bin"), image, Part::Text("Summarise it.".into())];
         let read = |file: &PathRef| (file.path == "note.txt").then(|| "the note\n".to_owned());
-        let prompt = judge_prompt(&[Message::new(Role::User, Content::Parts(parts))], read);
-        let note = "<file path=\"note.txt\">\nthe note\n</file>";
-        assert_eq!(prompt, format!("{note}\n\n<file path=\"image.bin\">\n\nSummarise it."));
+        let unshown = RefCell::default();
+        let prompt = judge_prompt(&[Message::new(Role::User, Content::Parts(parts))], read, &unshown);
+        let files =
+            [("note.txt", "the note"), ("image.bin", "(not text, not shown)"), ("photo.png", "(image/png, not shown)")];
+        let files = files.map(|(name, text)| format!("<file path=\"{name}\">\n{text}\n</file>")).join("\n\n");
+        assert_eq!(prompt, format!("{files}\n\nSummarise it."));
+        assert_eq!(unshown.into_inner(), ["image.bin", "photo.png"]);
     }
 
     #[test]

@@ -193,7 +193,9 @@ fn in_baseline(record: &CaseRecord, BaselineResult { expectation, passed, trials
         Expectation::Quarantined => format!("quarantined as flaky, {passed} {of} passed; this failure may be chance"),
         Expectation::Unconfirmed => format!("{passed} {of} passed; this failure may be chance"),
         Expectation::Regression => format!("regression, {passed} {of} passed"),
-        Expectation::Redefined => "not comparable, its input, graders or threshold have changed since".to_owned(),
+        Expectation::Redefined => {
+            "not comparable, its input, graders, threshold or strategy has changed since".to_owned()
+        }
         _ => format!("{passed} {of} passed"),
     }
 }

@@ -23,20 +23,30 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f6
             format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
         return Ok(Some(Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)));
     }
+    let over = spent_budget(plan, &Ledger::of(plan.run.path(), &plan.run.locks()), "run", not_counted)?;
+    Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
+}
+
+/// What a ledger says about a budget that is spent. `whole`: what the ledger is of; `not_counted`: US dollars in it that do not count.
+pub(crate) fn spent_budget(
+    plan: &Plan<'_>,
+    ledger: &Ledger,
+    whole: &str,
+    not_counted: f64,
+) -> io::Result<Option<String>> {
     let budgets =
         [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.data.budget_usd, "`execution.budget_usd`")];
     if budgets.iter().all(|(budget, _)| budget.is_none()) {
         return Ok(None);
     }
-    let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
+    let spent = ledger.spent()?;
     // In whole nanodollars: sums of the same costs in another order are the same.
     let counted = |spent: f64| ((spent - not_counted) * 1e9).round() / 1e9;
-    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
-    let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
+    let spent = [(whole, counted(spent.run)), ("suite", counted(spent.suite(&plan.suite.key())))];
+    Ok(budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| at_least(spent, *budget))?;
         Some(format!("the {whose} has cost {} US dollars, and {name} is {budget}", shown_from(4, spent, budget)))
-    });
-    Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
+    }))
 }
 
 /// A note for each limit of cost, where the cost of the agent is not known.

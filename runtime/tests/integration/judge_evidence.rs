@@ -7,7 +7,8 @@ use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::{
     AgentError, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, ToolCall, Trial,
 };
-use evalsuite_schema::json::{Value, json};
+use evalsuite_schema::Input;
+use evalsuite_schema::json::{Value, json, to_value};
 
 use crate::common::{case_json, grader, run_in_mode, suite};
 use crate::judges::{Scripted, scripted};
@@ -193,6 +194,30 @@ fn images_are_handed_on_and_are_part_of_what_is_recorded() {
     let other = place.run(&evals(b"two"), Mode::Live);
     let reason = other.record().reason.as_ref().unwrap();
     assert_eq!(reason.code, ReasonCode::RecordingStale, "{other}");
+}
+
+/// A judge was asked about a picture without any word of one.
+#[test]
+fn images_of_the_input_are_named_where_the_judge_does_not_see_them() {
+    let place = Place::new();
+    fs::write(place.0.path().join("photo.png"), b"\0").unwrap();
+    let image = Part::Image { file: path("photo.png"), media_type: "image/png".into() };
+    let asked = Message::new(Role::User, Content::Parts(vec![image, Part::Text("What is it?".into())]));
+    let input = to_value(&Input::Messages(vec![asked])).unwrap();
+    let notes_and_prompt = |config: Value| {
+        let judge = scripted([YES]);
+        let evals = place.evals(config, json!({"input": input})).with_agent(with_files(&[])).with_judge(judge.clone());
+        let case = place.run(&evals, Mode::Live);
+        assert_eq!(case.status(), Status::Passed, "{case}");
+        let notes = case.trials()[0].notes.iter().map(|note| format!("{}: {}", note.code, note.message));
+        (notes.collect::<Vec<_>>(), judge.asked()[0].user().to_owned())
+    };
+    let (notes, prompt) = notes_and_prompt(json!({}));
+    let shown = "[[ ## question ## ]]\n<file path=\"photo.png\">\n(image/png, not shown)\n</file>\n\nWhat is it?\n";
+    assert!(prompt.contains(shown), "{prompt}");
+    assert_eq!(notes, ["input_not_shown: judges are not shown `photo.png` of the input"]);
+    let (notes, _) = notes_and_prompt(json!({"prompt": {"text": "Is it short? {{ output }}"}}));
+    assert_eq!(notes, [""; 0], "the prompt asks nothing about the input");
 }
 
 #[test]

@@ -244,7 +244,7 @@ pub struct ScoreRange {
 #[keys(id = "preprocessor", what = "a preprocessor")]
 pub struct Preprocessor {
     /// Media type, or ending of the file's name.
-    #[key(Literal, "pdf", name = "type", required)]
+    #[key(Literal, "pdf", name = "type", required, codes(SettingConflict))]
     #[json(rename = "type")]
     pub media_type: String,
     /// Program and arguments; the path of the file is added.

@@ -85,11 +85,11 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
 
     package.write("suites/words/tasks/hard.json", &suites::task("hard", "hard", "something else"));
     let other = test(&package, &["hard"], "").fails("the baseline is of other graders");
-    other.says("  baseline: not comparable, its input, graders or threshold have changed since");
+    other.says("  baseline: not comparable, its input, graders, threshold or strategy has changed since");
     let suite = "{ \"name\": \"words\", \"agent_name\": \"echo\", \"kind\": \"capability\"";
     package.write("suites/words/suite.json", &format!("{suite}, \"task_pass_threshold\": 0.5 }}"));
     let other = test(&package, &["easy"], "").fails("the baseline is of another threshold");
-    other.says("  baseline: not comparable, its input, graders or threshold have changed since");
+    other.says("  baseline: not comparable, its input, graders, threshold or strategy has changed since");
     let shown = evalsuite(&package, &["diff", "--baseline"], "");
     shown.says("definition changed  easy").is_silent_about("regressed");
     package.write("suites/words/suite.json", &format!("{suite} }}"));

@@ -1,6 +1,6 @@
 //! `cargo evalsuite probe`, with real suites and cargo.
 
-use std::fs;
+use std::{fs, thread};
 
 use evalsuite_needs::slow;
 use evalsuite_schema::Value;
@@ -81,12 +81,15 @@ impl Probed {
     }
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
+        self.call(arguments).run()
+    }
+
+    fn call(&self, arguments: &[&str]) -> Call {
         Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.0)
             .args(["evalsuite", "probe", "-p", self.0.name(), "--features", WITHOUT_PROBE])
             .args(arguments.iter().copied())
             .in_directory(self.0.root())
             .with_cargo()
-            .run()
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
@@ -104,6 +107,83 @@ fn cases(json: &Value) -> Vec<&str> {
     let suites = json["suites"].as_array().into_iter().flatten();
     let cases = suites.flat_map(|suite| suite["cases"].as_array().into_iter().flatten());
     cases.filter_map(|case| case["case_id"].as_str()).collect()
+}
+
+/// Each read the stored results, added its own, and wrote them: those of the other one were lost.
+#[test]
+fn probes_at_the_same_time_all_store_their_results() {
+    let package = Package::new("probed_together");
+    let case = |id: &str| format!("  - id: {id}\n    input: Hello\n    assertions: [{{ type: {id} }}]\n");
+    let ids = ["one", "two", "three", "four"];
+    let graders = ids.map(|id| format!("fn {id}(_: &evalsuite::Evidence<'_>) -> bool {{\n    slow()\n}}\n")).concat();
+    let tests = format!(
+        "evalsuite::include_eval_suite!(\"suites/shop\", agent = agent, graders = [{}]);
+
+fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {{
+    unreachable!(\"no agent is called\")
+}}
+
+/// Long enough that all probes have begun before the first one ends.
+fn slow() -> bool {{
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    true
+}}
+
+{graders}",
+        ids.join(", ")
+    );
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .library("")
+        .write("tests/evals.rs", &tests)
+        .write("suites/shop/EVAL.yaml", &format!("tests:\n{}", ids.map(case).concat()));
+    let probed = Probed(package);
+    // The first call builds the tests.
+    assert_eq!(cases(&probed.json(&["--case", "one"])), ["one"]);
+    thread::scope(|scope| {
+        let probes = ids.map(|id| scope.spawn(|| probed.run(&["--case", id])));
+        for probe in probes {
+            probe.join().unwrap().says("in 1 case");
+        }
+    });
+    let directory = fs::read_dir(probed.0.root().join(".evalsuite/probe")).unwrap();
+    let stored: Vec<Value> = directory.map(|file| read_json(&file.unwrap().path())).collect();
+    let ids_of = |record: &Value| -> Vec<String> {
+        let cases = record["cases"].as_array().unwrap();
+        cases.iter().filter_map(|case| case["case_id"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(stored.iter().map(ids_of).collect::<Vec<_>>(), [ids], "in the order of the suite");
+}
+
+/// No budget limited them, and no output said what they cost.
+#[test]
+fn calls_of_judges_are_counted_and_end_with_the_budget() {
+    let package = Package::new("probed_judge");
+    let tests = "evalsuite::include_eval_suite!(\"suites/shop\", agent = agent, judge = judge);
+
+fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::convert::Infallible> {
+    unreachable!(\"no agent is called\")
+}
+
+fn judge(_: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, std::convert::Infallible> {
+    Ok(evalsuite::JudgeReply::new(\"{\\\"score\\\": 0.9}\").with_cost_usd(0.01))
+}
+";
+    package.write("build.rs", suites::BUILD_SCRIPT).library("").write("tests/evals.rs", tests).write(
+        "suites/shop/EVAL.yaml",
+        "tests:\n  - id: kind\n    input: Hello\n    assertions: [{ type: llm-grader, prompt: Is it kind? }]\n",
+    );
+    let probed = Probed(package);
+    let json = probed.json(&["--judge"]);
+    let calls = json["judge_calls"].as_u64().unwrap();
+    assert!(calls > 3, "{json}");
+    assert_eq!(json["judge_cost_usd"], 0.01 * calls as f64);
+    fs::remove_dir_all(probed.0.root().join(".evalsuite")).unwrap();
+
+    let limited = probed.call(&["--judge"]).env("EVALSUITE_BUDGET_USD", "0.03").run();
+    limited.says("judges: 3 calls, 0.0300 USD\n").says(
+        "not probed: `llm-grader` asks a judge, and the grading of made-up results has cost 0.0300 US dollars, and EVALSUITE_BUDGET_USD is 0.03: kind",
+    );
 }
 
 /// The output that docs/probing.md shows.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use evalsuite_needs::{needs, slow};
+use evalsuite_records::file_lock::FileLock;
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
 use hmac_sha256::Hash;
@@ -434,6 +435,28 @@ fn the_result_is_printed_as_json() {
     run_of("two").says(warning);
     let finished = chosen.call(&["finish"], &[]).succeeds("nothing is missing of what was chosen");
     finished.says("shop: 1 passed").is_silent_about("not started").is_silent_about("not chosen");
+}
+
+/// The first of two commands that ran tests in one run at the same time failed, because tests of the other one were still running.
+#[test]
+fn a_run_is_summarized_when_the_last_command_that_runs_tests_in_it_ends() {
+    let chosen = small_package("chosen_shared");
+    let run = chosen.package.records_directory().join("runs/shared");
+    let other = run.join("suites/other/cases/a-12345678/trial-000");
+    fs::create_dir_all(&other).unwrap();
+    let started = r#"{"schema": "evalsuite.started/1", "run_id": "shared", "suite": "other", "case_id": "a", "target": "default", "trial": 0, "pid": 1, "lock": "locks/a-12345678.lock", "started_at": "2026-01-04T09:15:00Z"}"#;
+    fs::write(other.join("started.json"), started).unwrap();
+    let test_of_another_command = FileLock::acquire(&run.join("locks/a-12345678.lock")).unwrap();
+    let shared = || chosen.run_with(&["--test", "evals"], &[("EVALSUITE_RUN_ID", "shared")]);
+    let note =
+        "note: tests of another command are still running in run `shared`, which is summarized when they have ended";
+    shared().succeeds("its own tests pass").says(note);
+    assert!(!run.join("summary.json").exists());
+
+    drop(test_of_another_command);
+    fs::remove_dir_all(run.join("suites/other")).unwrap();
+    shared().succeeds("it is the last one").says("shop: 2 passed").is_silent_about("another command");
+    assert!(run.join("summary.json").exists());
 }
 
 #[needs(nextest)]

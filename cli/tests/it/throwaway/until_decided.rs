@@ -77,6 +77,12 @@ fn a_run_ends_as_soon_as_it_is_decided() {
     let (verdict, trials) = decision(&result);
     assert!(verdict == "within_margin" && (20..100).contains(&trials), "{result}");
     assert!(result["comparison"].is_null(), "a comparison that does not know of the looks: {result}");
+    // The first call of the test runner starts all of them: of a run that breaks off, the others are missing.
+    let chosen =
+        json(&std::fs::read_to_string(decided.package().records_directory().join("runs/same/chosen.json")).unwrap());
+    let tests =
+        chosen["tests"]["decided_soon"].as_object().unwrap().values().flat_map(|tests| tests.as_array().unwrap());
+    assert_eq!(tests.count(), CASES, "{chosen}");
     let records = decided.package().records().cases();
     let planned: Vec<u64> =
         records.iter().filter(|case| case["run_id"] == "same").filter_map(|case| case["completed"].as_u64()).collect();

@@ -70,6 +70,11 @@ fn preprocessors_are_read_with_the_grader() {
     assert_eq!(package.lines(&d), Vec::<String>::new());
     let GraderConfig::CodeGrader(grader) = &parsed[0].grader.config else { panic!("another type") };
     assert_eq!(grader.preprocessors.as_ref().map(Vec::len), Some(1));
+    // One of them would never run, and which one is a matter of taste.
+    check(&[(
+        "{type: code-grader, command: x, preprocessors: [{type: .CSV, command: [a]}, {type: md, command: [b]}, {type: text/csv, command: [c]}]}",
+        &["1:112 E028 two preprocessors take files of type `text/csv`"],
+    )]);
     check(&[(
         "{type: code-grader, command: x, preprocessors: [{type: csv}, {type: md, command: cat}]}",
         &["1:51 E021 missing key `command` in a preprocessor", "1:84 E020 `command` must be a list, found text"],

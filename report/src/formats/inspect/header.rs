@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::InspectLog;
-use super::messages::{JUDGE, TotalUsage};
+use super::messages::{JUDGE, TotalUsage, lower_bounds};
 use super::scores::{Scorer, TRIAL, cut, scorers};
 use crate::run_data::Problem;
 
@@ -98,15 +98,20 @@ fn eval(log: &InspectLog<'_>, model: &str, scorers: &[Scorer]) -> Value {
         },
         "revision": revision(&record),
         "packages": packages(log, &record),
-        "metadata": {
-            "target": log.target,
-            "kind": case.kind,
-            "suite_digest": case.suite_digest,
-            "ci": record.ci.as_ref().and_then(|ci| ci.url.as_ref()),
-        },
+        "metadata": metadata(log, &record),
         "viewer": viewer(scorers),
         "scorers": scorers.iter().map(scorer).collect::<Vec<_>>(),
     })
+}
+
+fn metadata(log: &InspectLog<'_>, record: &RunRecord) -> Object {
+    let case = &log.cases[0].1.record;
+    let mut metadata = lower_bounds(&log.trials().map(|trial| &trial.record).collect::<Vec<_>>());
+    metadata.insert("target".to_owned(), log.target.into());
+    metadata.insert("kind".to_owned(), json!(case.kind));
+    metadata.insert("suite_digest".to_owned(), json!(case.suite_digest));
+    metadata.insert("ci".to_owned(), json!(record.ci.as_ref().and_then(|ci| ci.url.as_ref())));
+    metadata
 }
 
 /// A judge of any grader.

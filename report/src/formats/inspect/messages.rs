@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_records::record::{TrialRecord, Usage};
+use evalsuite_records::record::{TrialRecord, UnknownParts, Usage};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
 
@@ -127,6 +127,30 @@ impl TotalUsage {
         }
         Value::Object(roles)
     }
+}
+
+/// Of how many of these trials the cost and the tokens of the agent, of judges, and of the simulated user are not known, where those of others
+/// or a part of them are: Inspect's sums are lower bounds then, which it cannot show.
+pub(super) fn lower_bounds(trials: &[&TrialRecord]) -> Object {
+    let unknown = |of: fn(&TrialRecord) -> UnknownParts, known: [fn(&TrialRecord) -> bool; 3]| {
+        let unknown: Vec<UnknownParts> = trials.iter().map(|trial| of(trial)).collect();
+        let parts = ["agent", "judges", "user"].into_iter().zip(UnknownParts::counts(&unknown)).zip(known);
+        let shown = parts.filter(|((_, count), is_known)| *count > 0 && trials.iter().any(|trial| is_known(trial)));
+        shown.map(|((who, count), _)| (who.to_owned(), Value::from(count))).collect::<Object>()
+    };
+    let costs: [fn(&TrialRecord) -> bool; 3] = [
+        |trial| trial.cost_usd.is_some(),
+        |trial| trial.judge_cost_usd.is_some(),
+        |trial| trial.user_cost_usd.is_some(),
+    ];
+    let tokens: [fn(&TrialRecord) -> bool; 3] =
+        [|trial| trial.usage.is_some(), |trial| trial.judge_usage.is_some(), |trial| trial.user_usage.is_some()];
+    let of_both = [
+        ("trials_of_unknown_cost", unknown(TrialRecord::unknown_costs, costs)),
+        ("trials_of_unknown_tokens", unknown(TrialRecord::unknown_tokens, tokens)),
+    ];
+    let of_both = of_both.into_iter().filter(|(_, counts)| !counts.is_empty());
+    of_both.map(|(name, counts)| (name.to_owned(), Value::Object(counts))).collect()
 }
 
 fn sum(left: Option<f64>, right: Option<f64>) -> Option<f64> {

@@ -4,7 +4,7 @@ use evalsuite_records::record::{ReasonCode, Status, TrialRecord};
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
 
-use super::messages::{TotalUsage, arguments, assistant, error, input_messages, messages, usage_json};
+use super::messages::{TotalUsage, arguments, assistant, error, input_messages, lower_bounds, messages, usage_json};
 use super::scores::{TRIAL, scores};
 use crate::formats::ids::{id, trial_path};
 use crate::formats::markdown::fence;
@@ -96,7 +96,7 @@ fn metadata(trial: &TrialData) -> Value {
     });
     let mut metadata: Object = record.metadata.clone();
     let Value::Object(ours) = ours else { return Value::Object(metadata) };
-    for (key, value) in ours {
+    for (key, value) in ours.into_iter().chain(lower_bounds(&[record])) {
         let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         if !is_empty {
             metadata.get_or_insert(key, value);

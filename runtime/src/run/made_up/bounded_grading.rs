@@ -9,6 +9,8 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::user_grader::GraderCall;
 use crate::grade::{composite, grade_at};
 use crate::model::score::Score;
+use crate::run::made_up::judge_spending::JudgeSpending;
+use crate::run::plan::Plan;
 
 /// A grader that was not run, or that came to no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +58,11 @@ impl Bounded {
 pub(crate) struct BoundedGrading<'c> {
     pub(crate) context: &'c GradingContext<'c>,
     pub(crate) allowed: AllowedGraders,
+    /// What judges cost, unless their replies are recorded.
+    pub(crate) spending: Option<(&'c JudgeSpending, &'c Plan<'c>)>,
     pub(crate) not_run: &'c mut Vec<NotRun>,
+    /// Costs that could not be counted.
+    pub(crate) problems: &'c mut Vec<String>,
 }
 
 impl BoundedGrading<'_> {
@@ -82,8 +88,15 @@ impl BoundedGrading<'_> {
                 Some(AskedJudge::Default) => (true, default_judge),
             },
         };
+        if may_run
+            && asks_judge
+            && let Some(why) = self.over_budget()
+        {
+            return self.leave_out(path, grader, true, format!("asks a judge, and {why}"));
+        }
         if may_run {
             let record = grade_at(path, grader, self.context);
+            self.count_judge(&record);
             return self.known_or_broken(path, grader, record);
         }
         self.leave_out(path, grader, asks_judge, if asks_judge { "asks a judge" } else { "runs a command" })
@@ -92,6 +105,19 @@ impl BoundedGrading<'_> {
     /// Whether a grader that names no judge has one.
     fn has_default_judge(&self) -> bool {
         self.allowed.judges && (self.context.judges.is_recorded || self.context.judges.has_default())
+    }
+
+    fn over_budget(&self) -> Option<String> {
+        self.spending.and_then(|(spending, plan)| spending.over_budget(plan))
+    }
+
+    /// Adds what a grader has spent, not the members of a composite, to the calls of the suite.
+    fn count_judge(&mut self, record: &GraderRecord) {
+        if let (Some((spending, plan)), Some(judge)) = (self.spending, &record.judge)
+            && let Err(error) = spending.add(plan, judge)
+        {
+            self.problems.push(format!("the cost of a judge cannot be counted: {error}"));
+        }
     }
 
     fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
@@ -112,12 +138,16 @@ impl BoundedGrading<'_> {
             };
             return self.leave_out(path, grader, asks_judge && !may_run, reason);
         }
+        if asks_judge && let Some(why) = self.over_budget() {
+            return self.leave_out(path, grader, true, format!("asks a judge, and {why}"));
+        }
         let call = GraderCall { path, grader, context: self.context, run: grade_at };
         let aggregate = |end: fn(&Bounded) -> &GraderRecord| {
             let members: Vec<GraderRecord> = members.iter().map(|member| end(member).clone()).collect();
             composite::aggregate(config, &members, &call)
         };
         let mut low = aggregate(Bounded::low);
+        self.count_judge(&low);
         if are_known {
             return self.known_or_broken(path, grader, low);
         }

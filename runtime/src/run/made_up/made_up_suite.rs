@@ -16,6 +16,7 @@ use crate::record::run_directory::RunDirectory;
 use crate::run::case_report::CaseError;
 use crate::run::case_setup::CaseSetup;
 use crate::run::made_up::bounded_grading::AllowedGraders;
+use crate::run::made_up::judge_spending::JudgeSpending;
 use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::session::Session;
@@ -38,6 +39,8 @@ pub(crate) struct MadeUpSuite {
     pub(crate) allowed: AllowedGraders,
     /// How the replies of judges to examples are used: recorded, replayed, or neither.
     pub(crate) mode_of_examples: Mode,
+    /// What judges have cost.
+    pub(crate) judge_spending: JudgeSpending,
     directory: TemporaryDirectory,
     problems: Mutex<Vec<String>>,
 }
@@ -56,11 +59,14 @@ impl MadeUpSuite {
             cassettes: settings.cassettes.clone(),
             targets_file: settings.targets_file.clone(),
             judge: settings.judge.clone(),
+            budget_usd: settings.budget_usd,
             run_id: Some(run.run_id.clone()),
             runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() },
             ..Settings::default()
         };
-        Ok(Self { evals, settings, run, allowed, mode_of_examples, directory, problems: Mutex::default() })
+        let judge_spending = JudgeSpending::new(&directory.0.join("spending"));
+        let problems = Mutex::default();
+        Ok(Self { evals, settings, run, allowed, mode_of_examples, judge_spending, directory, problems })
     }
 
     /// A case, to grade made-up results of it.

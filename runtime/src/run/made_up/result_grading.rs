@@ -85,9 +85,17 @@ impl ResultGrading<'_> {
             preprocessors: &self.of_case.case().preprocessors,
         };
         let allowed = AllowedGraders { judges: judges.is_some(), ..self.of_case.suite.allowed };
-        let mut grading = BoundedGrading { context: &context, allowed, not_run: &mut self.not_run };
+        // Recorded replies cost nothing.
+        let asked = judges.as_ref().filter(|judges| !judges.is_recorded);
+        let suite = self.of_case.suite;
+        let spending = asked.map(|_| (&suite.judge_spending, plan));
+        let mut problems = Vec::new();
+        let not_run = &mut self.not_run;
+        let mut grading = BoundedGrading { context: &context, allowed, spending, not_run, problems: &mut problems };
         let path = |name: &str| folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
-        graders.iter().map(|grader| grading.grade(&path(&grader.name), grader)).collect()
+        let graded = graders.iter().map(|grader| grading.grade(&path(&grader.name), grader)).collect();
+        suite.add_problems(problems);
+        graded
     }
 
     /// What graders see of a reply. It used no time, no tokens and no money.
