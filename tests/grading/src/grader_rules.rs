@@ -82,6 +82,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
         ("not-reported-is-an-error", &[Error], lacks_data),
+        ("durations-from-times", VALUE, limits_a_call_by_its_times),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
@@ -365,6 +366,17 @@ fn lacks_data(cx: &Graded<'_>) -> bool {
     let lacks = |part: &str, is_absent: bool| is_absent && cx.error().contains(part);
     lacks("the agent's calls are not known", is_absent("messages"))
         || lacks("the agent did not report its cost", is_absent("cost_usd"))
+/// A limited call has no duration, but times from which we know it.
+fn limits_a_call_by_its_times(cx: &Graded<'_>) -> bool {
+    let is_limited = |tool: &Value| {
+        let items = list(cx.grader, "expected").iter().filter(|item| item["tool"] == *tool);
+        items.into_iter().any(|item| ["max_duration_ms", "maxDurationMs"].iter().any(|key| item[*key].is_number()))
+    };
+    let has_only_times =
+        |call: &Value| call["duration_ms"].is_null() && call["start_time"].is_string() && call["end_time"].is_string();
+    cx.kind() == "tool-trajectory" && cx.calls().any(|call| has_only_times(call) && is_limited(&call["tool"]))
+}
+
         || lacks("the agent did not report its tokens", is_absent("token_usage"))
         || lacks("the agent did not report how long", cx.calls().any(|call| call["duration_ms"].is_null()))
 }
