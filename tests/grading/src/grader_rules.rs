@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode};
 use evalsuite_schema::Value;
+use evalsuite_schema::decimal::at_least;
 use fancy_regex::Regex;
 
 use crate::graders::{Field, Graded, of_members};
@@ -74,15 +75,16 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("prompt-command-payload", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
         ("min-score-is-the-pass-mark", &[Verdict], decided_by_its_own_mark),
         ("negated-score-reaches-the-mark", &[Verdict], negated_below_its_mark),
+        ("scores-are-decimal-numbers", &[Verdict], reaches_its_mark_as_decimal),
         ("numbers-agree-with-their-sentence", &[Assertions], contradicts_itself),
         ("most-expected-calls-are-found", VALUE, finds_more_calls),
         ("no-input-is-no-arguments", VALUE, |cx| {
             cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null())
         }),
         ("measured-duration", VALUE, measured_duration),
+        ("durations-from-times", VALUE, limits_a_call_by_its_times),
         ("whole-token-counts", VALUE, fractional_tokens),
         ("not-reported-is-an-error", &[Error], lacks_data),
-        ("durations-from-times", VALUE, limits_a_call_by_its_times),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
@@ -111,7 +113,8 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("exit-code-decides", VALUE, exit_code_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = sources(cx).contains("AGENTV_WORKSPACE_PATH");
-            (reference_says(cx, "{WORKSPACES}") || asks && reference_says(cx, "unset")) && cx.command().is_some()
+            let has_none = reference_says(cx, "unset") || cx.expected_texts().iter().any(String::is_empty);
+            (reference_says(cx, "{WORKSPACES}") || asks && has_none) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("escaped-control-characters", &[Assertions], texts_are_escaped),
@@ -131,7 +134,8 @@ const RULES: &[(&str, &[Field], Check)] = {
             cx.error().starts_with("the command died of an error of its own") && exited(cx) == Some(1)
         }),
         ("one-exit-code-fails", &[Error], |cx| {
-            cx.error().starts_with("the command ended with exit code ") && exited(cx) > Some(1)
+            let is_signal = cx.error().starts_with("the command was ended by signal ") && exited(cx) > Some(128);
+            cx.error().starts_with("the command ended with exit code ") && exited(cx) > Some(1) || is_signal
         }),
         ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
@@ -146,9 +150,14 @@ const RULES: &[(&str, &[Field], Check)] = {
 
 /// The rules that explain a difference.
 pub fn explain(field: Field, graded: &Graded<'_>) -> Option<BTreeSet<&'static str>> {
-    let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
-    let rule = RULES.iter().find(fits).map(|(name, _, _)| BTreeSet::from([*name]));
+    let rule = of_entry(field, graded).map(|rule| BTreeSet::from([rule]));
     rule.or_else(|| field_rules::explain(graded)).or_else(|| member_rules::explain(graded))
+}
+
+/// The rule that explains a difference of an entry by itself, without its members.
+pub fn of_entry(field: Field, graded: &Graded<'_>) -> Option<&'static str> {
+    let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
+    RULES.iter().find(fits).map(|(name, _, _)| *name)
 }
 
 /// Names of all rules about graders.
@@ -315,6 +324,16 @@ fn negated_below_its_mark(cx: &Graded<'_>) -> bool {
     is_below && cx.expected["verdict"] == "pass" && ours.verdict == Some(evalsuite::Verdict::Fail)
 }
 
+/// The same value, which reaches the mark as a decimal number only.
+fn reaches_its_mark_as_decimal(cx: &Graded<'_>) -> bool {
+    let Some(ours) = &cx.ours else { return false };
+    let values = cx.value().zip(cx.expected["score"].as_f64());
+    let differs = |mark: f64| {
+        values.is_some_and(|(ours, theirs)| (ours - theirs).abs() < 1e-12 && at_least(ours, mark) && theirs < mark)
+    };
+    ours.pass_mark.is_some_and(differs) && ours.verdict == Some(evalsuite::Verdict::Pass)
+}
+
 /// A limit is broken, or a call is missing or not allowed; in the reference, 0.8 of them are enough.
 fn holds_in_part(cx: &Graded<'_>) -> bool {
     let is_guard = evalsuite_schema::grader::GUARDS.contains(&cx.kind().as_str());
@@ -354,6 +373,17 @@ fn measured_duration(cx: &Graded<'_>) -> bool {
     cx.evidence()["duration_ms"].is_null() && only_duration && texts.iter().any(is_absent)
 }
 
+/// A limited call has no duration, but times from which we know it.
+fn limits_a_call_by_its_times(cx: &Graded<'_>) -> bool {
+    let is_limited = |tool: &Value| {
+        let items = list(cx.grader, "expected").iter().filter(|item| item["tool"] == *tool);
+        items.into_iter().any(|item| ["max_duration_ms", "maxDurationMs"].iter().any(|key| item[*key].is_number()))
+    };
+    let has_only_times =
+        |call: &Value| call["duration_ms"].is_null() && call["start_time"].is_string() && call["end_time"].is_string();
+    cx.kind() == "tool-trajectory" && cx.calls().any(|call| has_only_times(call) && is_limited(&call["tool"]))
+}
+
 fn fractional_tokens(cx: &Graded<'_>) -> bool {
     let usage = cx.evidence()["token_usage"].as_object();
     usage.is_some_and(|usage| usage.values().any(|tokens| tokens.is_number() && !tokens.is_u64()))
@@ -366,17 +396,6 @@ fn lacks_data(cx: &Graded<'_>) -> bool {
     let lacks = |part: &str, is_absent: bool| is_absent && cx.error().contains(part);
     lacks("the agent's calls are not known", is_absent("messages"))
         || lacks("the agent did not report its cost", is_absent("cost_usd"))
-/// A limited call has no duration, but times from which we know it.
-fn limits_a_call_by_its_times(cx: &Graded<'_>) -> bool {
-    let is_limited = |tool: &Value| {
-        let items = list(cx.grader, "expected").iter().filter(|item| item["tool"] == *tool);
-        items.into_iter().any(|item| ["max_duration_ms", "maxDurationMs"].iter().any(|key| item[*key].is_number()))
-    };
-    let has_only_times =
-        |call: &Value| call["duration_ms"].is_null() && call["start_time"].is_string() && call["end_time"].is_string();
-    cx.kind() == "tool-trajectory" && cx.calls().any(|call| has_only_times(call) && is_limited(&call["tool"]))
-}
-
         || lacks("the agent did not report its tokens", is_absent("token_usage"))
         || lacks("the agent did not report how long", cx.calls().any(|call| call["duration_ms"].is_null()))
 }
@@ -556,6 +575,8 @@ fn exited(cx: &Graded<'_>) -> Option<i32> {
 /// The first line of the output is the score; the reference reads only JSON.
 fn plain_text_result(cx: &Graded<'_>) -> bool {
     let command = sources(cx).to_ascii_lowercase();
+    // White space is escaped in JSON and in the shell.
+    let command = Regex::new(r"\\+[nrtf]").expect("the pattern is valid").replace_all(&command, " ").into_owned();
     let words = command.split(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
     let value = |word: &str| match word {
         "pass" => Some(1.0),
@@ -596,8 +617,11 @@ fn share_of_assertions(cx: &Graded<'_>) -> bool {
 fn malformed_result(cx: &Graded<'_>) -> bool {
     let error = cx.error();
     // This output is not a result whatever the exit code.
-    let never =
-        ["the command printed a result with other text around it", "the command printed a JSON object without `score`"];
+    let never = [
+        "the command printed a result with other text around it",
+        "the command printed a JSON object without `score`",
+        "the command printed a result that is not valid JSON",
+    ];
     if exited(cx) > Some(0) && never.iter().any(|start| error.starts_with(start)) {
         return true;
     }

@@ -301,7 +301,7 @@ pub fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     }
     let details = graded.expected["details"].as_object().into_iter().flatten();
     let mut details = details.filter(|(key, _)| !REFERENCE_DETAILS.contains(&key.as_str()));
-    if details.any(|(key, theirs)| ours.detail(key) != Some(theirs)) {
+    if details.any(|(key, theirs)| !ours.detail(key).is_some_and(|ours| payload::same(theirs, ours))) {
         found.push(Field::Details);
     }
     if graded.has_tag("engine-text") || graded.has_tag("os-text") {
