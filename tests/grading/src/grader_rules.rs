@@ -111,6 +111,22 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("reported-error-is-an-error", &[Error], |cx| cx.error().starts_with("the command reported an error: ")),
         ("exit-code-decides", VALUE, exit_code_decides),
+        ("reported-fail-decides", &[Verdict], |cx| {
+            let is_same =
+                cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| (ours - theirs).abs() < 1e-12);
+            let verdict = cx.ours.as_ref().and_then(|ours| ours.verdict);
+            let is_reported = sources(cx).contains("verdict") && sources(cx).contains("fail");
+            is_same && is_reported && verdict == Some(evalsuite::Verdict::from_passed(cx.grader["negate"] == true))
+        }),
+        ("commands-end-with-their-process", VALUE, |cx| {
+            let is_over = cx.command().is_some_and(|command| !command.timed_out);
+            reference_says(cx, "Process timed out after") && is_over && sources(cx).contains('&')
+        }),
+        ("additional-payload-fields", VALUE, |cx| {
+            // The command fails because it gets no messages.
+            let has_none = cx.evidence().get("messages").is_some_and(Value::is_null);
+            has_none && sources(cx).contains("stdin") && reference_says(cx, "exited with code 1") && is_decided(cx)
+        }),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = sources(cx).contains("AGENTV_WORKSPACE_PATH");
             let has_none = reference_says(cx, "unset") || cx.expected_texts().iter().any(String::is_empty);
@@ -584,7 +600,8 @@ fn plain_text_result(cx: &Graded<'_>) -> bool {
         number => number.parse::<f64>().ok(),
     };
     let has_text = cx.ours.as_ref().is_none_or(|ours| ours.assertions.len() > of_members(ours));
-    let is_printed = cx.value().is_some() && !has_text && words.map(value).any(|printed| printed == cx.value());
+    let is_value = |printed: Option<f64>| printed.zip(cx.value()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
+    let is_printed = !has_text && words.map(value).any(is_value);
     exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed
 }
 
