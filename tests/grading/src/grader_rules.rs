@@ -602,7 +602,10 @@ fn plain_text_result(cx: &Graded<'_>) -> bool {
     let has_text = cx.ours.as_ref().is_none_or(|ours| ours.assertions.len() > of_members(ours));
     let is_value = |printed: Option<f64>| printed.zip(cx.value()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
     let is_printed = !has_text && words.map(value).any(is_value);
-    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed
+    // Only text has other lines, which are its rationale.
+    let has_lines = cx.ours.as_ref().is_some_and(|ours| ours.rationale.is_some());
+    let is_object = command.contains("score") && !has_lines;
+    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed && !is_object
 }
 
 /// No output, or a failed command: the reference scores 0 whatever the exit code; here the exit code decides.
