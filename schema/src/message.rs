@@ -211,9 +211,16 @@ macro_rules! impl_times {
                 self.end_time.as_deref().and_then(rfc3339::parse)
             }
 
-            /// How long it took, if that is recorded.
+            /// How long it took: as recorded, or from its start to its end.
             pub fn duration(&self) -> Option<Duration> {
-                self.duration_ms.and_then(duration)
+                self.took_ms().and_then(duration)
+            }
+
+            /// The same in milliseconds, as exactly as it is recorded.
+            #[doc(hidden)]
+            pub fn took_ms(&self) -> Option<f64> {
+                let between = || self.ended()?.duration_since(self.started()?).ok();
+                self.duration_ms.or_else(|| between().map(milliseconds))
             }
         }
     )*};
@@ -543,6 +550,20 @@ mod tests {
         assert_eq!((read.started(), read.ended(), read.duration()), (Some(noon), Some(noon + second), Some(second)));
         let call = ToolCall::new("read").with_started(noon).with_ended(noon + second).with_duration(second);
         assert_eq!((call.started(), call.ended(), call.duration()), (Some(noon), Some(noon + second), Some(second)));
+    }
+
+    #[test]
+    fn a_duration_that_is_not_recorded_is_the_time_between_start_and_end() {
+        let took = |start: Option<&str>, end: Option<&str>, duration_ms: Option<f64>| {
+            let times = json!({"tool": "read", "start_time": start, "end_time": end, "duration_ms": duration_ms});
+            serde_json::from_value::<ToolCall>(times).unwrap().took_ms()
+        };
+        let (start, end) = (Some("2026-01-04T12:00:00Z"), Some("2026-01-04T13:00:01.5+01:00"));
+        assert_eq!(took(start, end, None), Some(1500.0));
+        assert_eq!(took(start, end, Some(0.25)), Some(0.25));
+        for (start, end) in [(end, start), (start, None), (None, end), (start, Some("later"))] {
+            assert_eq!(took(start, end, None), None, "{start:?} to {end:?}");
+        }
     }
 
     #[test]

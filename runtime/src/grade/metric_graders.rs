@@ -228,7 +228,7 @@ pub(crate) fn duration_ms(evidence: &Evidence<'_>) -> Result<f64, NotReported> {
 /// How long a call of a tool took, in milliseconds.
 pub(crate) fn call_duration_ms(call: &ToolCall) -> Result<f64, NotReported> {
     let why = || NotReported(format!("the agent did not report how long its call of `{}` took", call.tool));
-    call.duration_ms.ok_or_else(why)
+    call.took_ms().ok_or_else(why)
 }
 
 /// A value that was reported completely; `unknown` is why it was not.

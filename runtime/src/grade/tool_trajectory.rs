@@ -557,6 +557,9 @@ mod tests {
             {"tool": "a", "max_duration_ms": 100.0}, {"tool": "b"}, {"tool": "c", "max_duration_ms": 5.0}]});
         let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, {"tool": "c", "duration_ms": 50.0}]);
         assert_eq!(run(config.clone(), calls).0, ScoreState::Decided(0.8));
+        let times = json!({"tool": "c", "start_time": "2026-01-04T12:00:00Z", "end_time": "2026-01-04T12:00:00.004Z"});
+        let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, times]);
+        assert_eq!(run(config, calls).0, ScoreState::Decided(1.0));
     }
 
     #[test]

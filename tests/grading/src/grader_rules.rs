@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode};
 use evalsuite_schema::Value;
+use evalsuite_schema::decimal::at_least;
 use fancy_regex::Regex;
 
 use crate::graders::{Field, Graded, of_members};
@@ -74,12 +75,14 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("prompt-command-payload", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
         ("min-score-is-the-pass-mark", &[Verdict], decided_by_its_own_mark),
         ("negated-score-reaches-the-mark", &[Verdict], negated_below_its_mark),
+        ("scores-are-decimal-numbers", &[Verdict], reaches_its_mark_as_decimal),
         ("numbers-agree-with-their-sentence", &[Assertions], contradicts_itself),
         ("most-expected-calls-are-found", VALUE, finds_more_calls),
         ("no-input-is-no-arguments", VALUE, |cx| {
             cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null())
         }),
         ("measured-duration", VALUE, measured_duration),
+        ("durations-from-times", VALUE, limits_a_call_by_its_times),
         ("whole-token-counts", VALUE, fractional_tokens),
         ("not-reported-is-an-error", &[Error], lacks_data),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
@@ -108,9 +111,26 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("reported-error-is-an-error", &[Error], |cx| cx.error().starts_with("the command reported an error: ")),
         ("exit-code-decides", VALUE, exit_code_decides),
+        ("reported-fail-decides", &[Verdict], |cx| {
+            let is_same =
+                cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| (ours - theirs).abs() < 1e-12);
+            let verdict = cx.ours.as_ref().and_then(|ours| ours.verdict);
+            let is_reported = sources(cx).contains("verdict") && sources(cx).contains("fail");
+            is_same && is_reported && verdict == Some(evalsuite::Verdict::from_passed(cx.grader["negate"] == true))
+        }),
+        ("commands-end-with-their-process", VALUE, |cx| {
+            let is_over = cx.command().is_some_and(|command| !command.timed_out);
+            reference_says(cx, "Process timed out after") && is_over && sources(cx).contains('&')
+        }),
+        ("additional-payload-fields", VALUE, |cx| {
+            // The command fails because it gets no messages.
+            let has_none = cx.evidence().get("messages").is_some_and(Value::is_null);
+            has_none && sources(cx).contains("stdin") && reference_says(cx, "exited with code 1") && is_decided(cx)
+        }),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = sources(cx).contains("AGENTV_WORKSPACE_PATH");
-            (reference_says(cx, "{WORKSPACES}") || asks && reference_says(cx, "unset")) && cx.command().is_some()
+            let has_none = reference_says(cx, "unset") || cx.expected_texts().iter().any(String::is_empty);
+            (reference_says(cx, "{WORKSPACES}") || asks && has_none) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("escaped-control-characters", &[Assertions], texts_are_escaped),
@@ -130,7 +150,8 @@ const RULES: &[(&str, &[Field], Check)] = {
             cx.error().starts_with("the command died of an error of its own") && exited(cx) == Some(1)
         }),
         ("one-exit-code-fails", &[Error], |cx| {
-            cx.error().starts_with("the command ended with exit code ") && exited(cx) > Some(1)
+            let is_signal = cx.error().starts_with("the command was ended by signal ") && exited(cx) > Some(128);
+            cx.error().starts_with("the command ended with exit code ") && exited(cx) > Some(1) || is_signal
         }),
         ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
@@ -145,9 +166,14 @@ const RULES: &[(&str, &[Field], Check)] = {
 
 /// The rules that explain a difference.
 pub fn explain(field: Field, graded: &Graded<'_>) -> Option<BTreeSet<&'static str>> {
-    let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
-    let rule = RULES.iter().find(fits).map(|(name, _, _)| BTreeSet::from([*name]));
+    let rule = of_entry(field, graded).map(|rule| BTreeSet::from([rule]));
     rule.or_else(|| field_rules::explain(graded)).or_else(|| member_rules::explain(graded))
+}
+
+/// The rule that explains a difference of an entry by itself, without its members.
+pub fn of_entry(field: Field, graded: &Graded<'_>) -> Option<&'static str> {
+    let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
+    RULES.iter().find(fits).map(|(name, _, _)| *name)
 }
 
 /// Names of all rules about graders.
@@ -314,6 +340,16 @@ fn negated_below_its_mark(cx: &Graded<'_>) -> bool {
     is_below && cx.expected["verdict"] == "pass" && ours.verdict == Some(evalsuite::Verdict::Fail)
 }
 
+/// The same value, which reaches the mark as a decimal number only.
+fn reaches_its_mark_as_decimal(cx: &Graded<'_>) -> bool {
+    let Some(ours) = &cx.ours else { return false };
+    let values = cx.value().zip(cx.expected["score"].as_f64());
+    let differs = |mark: f64| {
+        values.is_some_and(|(ours, theirs)| (ours - theirs).abs() < 1e-12 && at_least(ours, mark) && theirs < mark)
+    };
+    ours.pass_mark.is_some_and(differs) && ours.verdict == Some(evalsuite::Verdict::Pass)
+}
+
 /// A limit is broken, or a call is missing or not allowed; in the reference, 0.8 of them are enough.
 fn holds_in_part(cx: &Graded<'_>) -> bool {
     let is_guard = evalsuite_schema::grader::GUARDS.contains(&cx.kind().as_str());
@@ -351,6 +387,17 @@ fn measured_duration(cx: &Graded<'_>) -> bool {
     let texts = cx.expected_texts();
     let only_duration = texts.iter().zip(ours).all(|(theirs, ours)| theirs == ours || is_absent(theirs));
     cx.evidence()["duration_ms"].is_null() && only_duration && texts.iter().any(is_absent)
+}
+
+/// A limited call has no duration, but times from which we know it.
+fn limits_a_call_by_its_times(cx: &Graded<'_>) -> bool {
+    let is_limited = |tool: &Value| {
+        let items = list(cx.grader, "expected").iter().filter(|item| item["tool"] == *tool);
+        items.into_iter().any(|item| ["max_duration_ms", "maxDurationMs"].iter().any(|key| item[*key].is_number()))
+    };
+    let has_only_times =
+        |call: &Value| call["duration_ms"].is_null() && call["start_time"].is_string() && call["end_time"].is_string();
+    cx.kind() == "tool-trajectory" && cx.calls().any(|call| has_only_times(call) && is_limited(&call["tool"]))
 }
 
 fn fractional_tokens(cx: &Graded<'_>) -> bool {
@@ -544,6 +591,8 @@ fn exited(cx: &Graded<'_>) -> Option<i32> {
 /// The first line of the output is the score; the reference reads only JSON.
 fn plain_text_result(cx: &Graded<'_>) -> bool {
     let command = sources(cx).to_ascii_lowercase();
+    // White space is escaped in JSON and in the shell.
+    let command = Regex::new(r"\\+[nrtf]").expect("the pattern is valid").replace_all(&command, " ").into_owned();
     let words = command.split(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
     let value = |word: &str| match word {
         "pass" => Some(1.0),
@@ -551,8 +600,12 @@ fn plain_text_result(cx: &Graded<'_>) -> bool {
         number => number.parse::<f64>().ok(),
     };
     let has_text = cx.ours.as_ref().is_none_or(|ours| ours.assertions.len() > of_members(ours));
-    let is_printed = cx.value().is_some() && !has_text && words.map(value).any(|printed| printed == cx.value());
-    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed
+    let is_value = |printed: Option<f64>| printed.zip(cx.value()).is_some_and(|(a, b)| (a - b).abs() < 1e-12);
+    let is_printed = !has_text && words.map(value).any(is_value);
+    // Only text has other lines, which are its rationale.
+    let has_lines = cx.ours.as_ref().is_some_and(|ours| ours.rationale.is_some());
+    let is_object = command.contains("score") && !has_lines;
+    exited(cx) == Some(0) && cx.expected_value() == Some(0.0) && is_printed && !is_object
 }
 
 /// No output, or a failed command: the reference scores 0 whatever the exit code; here the exit code decides.
@@ -584,8 +637,11 @@ fn share_of_assertions(cx: &Graded<'_>) -> bool {
 fn malformed_result(cx: &Graded<'_>) -> bool {
     let error = cx.error();
     // This output is not a result whatever the exit code.
-    let never =
-        ["the command printed a result with other text around it", "the command printed a JSON object without `score`"];
+    let never = [
+        "the command printed a result with other text around it",
+        "the command printed a JSON object without `score`",
+        "the command printed a result that is not valid JSON",
+    ];
     if exited(cx) > Some(0) && never.iter().any(|start| error.starts_with(start)) {
         return true;
     }

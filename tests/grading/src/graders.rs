@@ -266,6 +266,25 @@ fn loading(suite: &Record, graded: &Graded<'_>, checked: &mut RecordCheck) -> Re
     Ok(())
 }
 
+/// Explains that only one of the two refuses a suite, the reference with an `error` unless it is null: the checks of recorded
+/// loads have to explain it.
+///
+/// # Errors
+///
+/// What keeps the suite from being loaded.
+pub fn refused(suite: &Record, error: &Value) -> Result<RecordCheck, String> {
+    let mut suite = suite.clone();
+    suite.json["expected"] = match error {
+        Value::Null => json!({ "warnings": [] }),
+        error => json!({ "warnings": [], "error": error, "error_kind": "agentv" }),
+    };
+    let mut checked = RecordCheck { rules: BTreeSet::new(), unexplained: comparison::check(&suite)?.unexplained };
+    if checked.unexplained.is_empty() {
+        checked.rules.insert("decided-at-load-time");
+    }
+    Ok(checked)
+}
+
 /// Details that say how the reference works.
 const REFERENCE_DETAILS: &[&str] = &["normalization", "aggregation", "mode", "grader_target"];
 
@@ -301,7 +320,7 @@ pub fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     }
     let details = graded.expected["details"].as_object().into_iter().flatten();
     let mut details = details.filter(|(key, _)| !REFERENCE_DETAILS.contains(&key.as_str()));
-    if details.any(|(key, theirs)| ours.detail(key) != Some(theirs)) {
+    if details.any(|(key, theirs)| !ours.detail(key).is_some_and(|ours| payload::same(theirs, ours))) {
         found.push(Field::Details);
     }
     if graded.has_tag("engine-text") || graded.has_tag("os-text") {
@@ -345,7 +364,8 @@ pub fn of_members(ours: &GraderRecord) -> usize {
     ours.members.iter().map(|member| member.assertions.len()).sum()
 }
 
-fn describe(field: Field, graded: &Graded<'_>) -> String {
+/// A difference, and what it is about.
+pub fn describe(field: Field, graded: &Graded<'_>) -> String {
     let ours = graded.ours.as_ref().map_or_else(
         || graded.shown.clone(),
         |ours| {

@@ -1,12 +1,12 @@
 //! Runs recorded grades and scores of AgentV through our loader and our runtime.
 //!
 //! A record contains an answer and AgentV's grade of it. If our grade differs, `docs/grading-differences.md` has to list
-//! the rule, whose check in [`grader_rules`], [`scoring`] or [`trials`] has to hold for the record, and `differing_records.txt` the
+//! the rule, whose check in [`grader_rules`], [`scoring`], [`conversations`] or [`trials`] has to hold for the record, and `differing_records.txt` the
 //! record. Rules allow the same tests to run over records that we have not seen.
 
-pub mod evidence;
-
+pub mod conversations;
 pub mod documented_differences;
+pub mod evidence;
 pub mod field_rules;
 pub mod grader_rules;
 pub mod graders;

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use evalsuite::Verdict;
 use evalsuite::record::{GraderRecord, GraderState};
 use evalsuite_schema::Value;
+use evalsuite_schema::decimal::at_least;
 
 use crate::grader_rules;
 use crate::graders::{Field, Graded, differences, of_members};
@@ -45,12 +46,22 @@ pub fn explain(cx: &Graded<'_>) -> Option<BTreeSet<&'static str>> {
     if entries.iter().any(applies) {
         rules.insert("member-settings-apply");
     }
-    (theirs.next().is_none() && !rules.is_empty() && follows(cx, ours)).then_some(rules)
+    let is_broken = |member: &GraderRecord| member.guard && member.verdict == Some(Verdict::Fail);
+    if cx.grader["aggregator"]["type"] == "weighted_average" && ours.members.iter().any(is_broken) {
+        rules.insert("guards-hold-entirely");
+    }
+    if theirs.next().is_some() {
+        return None;
+    }
+    rules.extend(follows(cx, ours)?);
+    (!rules.is_empty()).then_some(rules)
 }
 
-/// The reference knows members by their names, and their types by the spelling with `-`.
+/// The reference knows members by their names, and their types by the spelling with `-`. A composite whose members are dropped
+/// is dropped, too.
 fn is_dropped(entry: &Value) -> bool {
-    !entry["name"].is_string() || entry["type"].as_str().is_some_and(|name| name.contains('_'))
+    let is_empty = entry["type"] == "composite" && members(entry).iter().all(is_dropped);
+    !entry["name"].is_string() || entry["type"].as_str().is_some_and(|name| name.contains('_')) || is_empty
 }
 
 /// The rules that explain what differs in a member before it is negated; the reference does not negate it.
@@ -63,7 +74,7 @@ fn of_member(cx: &Graded<'_>, entry: &Value, theirs: &Value, member: &GraderReco
         plain.value = member.value.map(|value| 1.0 - value);
         let is_stated = member.guard || !entry["aggregator"]["threshold"].is_null();
         plain.verdict = match (plain.value, plain.pass_mark) {
-            (Some(value), Some(mark)) if !is_stated => Some(Verdict::from_passed(value >= mark)),
+            (Some(value), Some(mark)) if !is_stated => Some(Verdict::from_passed(at_least(value, mark))),
             _ => member.verdict.map(|verdict| !verdict),
         };
         for assertion in &mut plain.assertions {
@@ -79,36 +90,43 @@ fn of_member(cx: &Graded<'_>, entry: &Value, theirs: &Value, member: &GraderReco
     Some(rules)
 }
 
-/// Whether our result is that of our members, or equal to the recorded one if an aggregator combined them.
-fn follows(cx: &Graded<'_>, ours: &GraderRecord) -> bool {
+/// Rules of the composite's own, if its result is that of our members, or differs by these rules where an aggregator combined them.
+fn follows(cx: &Graded<'_>, ours: &GraderRecord) -> Option<BTreeSet<&'static str>> {
     let own = ours.assertions.len().checked_sub(of_members(ours));
     let listed = ours.members.iter().flat_map(|member| {
         let flip = |passed: bool| passed != ours.negated;
         member.assertions.iter().map(move |a| (format!("[{}] {}", member.name, a.text), flip(a.passed)))
     });
     let is_listed = own.is_some_and(|own| ours.assertions[own..].iter().map(|a| (a.text.clone(), a.passed)).eq(listed));
-    let Some((value, verdict)) = combine(cx.grader, &ours.members) else {
-        let differ = differences(cx, false);
-        return is_listed && !differ.contains(&Field::Score) && !differ.contains(&Field::Verdict);
+    if !is_listed {
+        return None;
+    }
+    let Some((value, verdict)) = combine(cx.grader, &ours.members, MARK) else {
+        let decisive = |field: &Field| matches!(field, Field::Score | Field::Verdict);
+        let differ = differences(cx, false).into_iter().filter(decisive);
+        return differ.map(|field| grader_rules::of_entry(field, cx)).collect();
     };
     let mark = cx.grader["min_score"].as_f64().or(cx.grader["required"].as_f64());
     let verdict = match mark.filter(|_| ours.negated) {
-        Some(mark) => Verdict::from_passed(1.0 - value >= mark),
+        Some(mark) => Verdict::from_passed(at_least(1.0 - value, mark)),
         None if ours.negated && cx.grader["aggregator"]["threshold"].is_null() => {
-            Verdict::from_passed(1.0 - value >= MARK)
+            Verdict::from_passed(at_least(1.0 - value, MARK))
         }
         None if ours.negated => !verdict,
         None => verdict,
     };
-    is_listed && cx.value().is_some_and(|own| (own - value).abs() < 1e-12) && ours.verdict == Some(verdict)
+    let is_own = cx.value().is_some_and(|own| (own - value).abs() < 1e-12) && ours.verdict == Some(verdict);
+    is_own.then(BTreeSet::new)
 }
 
 /// The value and the verdict of members, before negation; `None` if a command or a judge combines them.
-fn combine(grader: &Value, members: &[GraderRecord]) -> Option<(f64, Verdict)> {
+pub fn combine(grader: &Value, members: &[GraderRecord], threshold: f64) -> Option<(f64, Verdict)> {
     let aggregator = &grader["aggregator"];
+    let mark = grader["min_score"].as_f64().or(grader["required"].as_f64());
     let decided = || members.iter().filter(|member| member.state == GraderState::Decided);
+    let weight = |member: &GraderRecord| aggregator["weights"][&member.name].as_f64().unwrap_or(member.weight);
     let is_closed = |member: &GraderRecord| {
-        let is_guard = member.guard && aggregator["type"] == "weighted_average";
+        let is_guard = member.guard && aggregator["type"] == "weighted_average" && weight(member) > 0.0;
         (member.required || is_guard) && member.verdict != Some(Verdict::Pass)
     };
     if members.iter().any(is_closed) {
@@ -118,15 +136,23 @@ fn combine(grader: &Value, members: &[GraderRecord]) -> Option<(f64, Verdict)> {
         let passing = decided().filter(|member| member.verdict == Some(Verdict::Pass)).count();
         #[allow(clippy::cast_precision_loss, reason = "a handful of members")]
         let share = passing as f64 / decided().count() as f64;
-        return Some((share, Verdict::from_passed(share >= threshold)));
+        return Some((share, Verdict::from_passed(at_least(share, mark.unwrap_or(threshold)))));
     }
     if aggregator["type"] != "weighted_average" {
         return None;
     }
-    let weight = |member: &GraderRecord| aggregator["weights"][&member.name].as_f64().unwrap_or(member.weight);
     let total: f64 = decided().map(weight).sum();
     let sum: f64 = decided().filter_map(|member| Some(weight(member) * member.value?)).sum();
     let value = if total > 0.0 { sum / total } else { 0.0 };
-    let mark = grader["min_score"].as_f64().or(grader["required"].as_f64()).unwrap_or(MARK);
-    Some((value, Verdict::from_passed(value >= mark)))
+    // Without a mark of the composite, what passes counts at least the threshold, and what fails less.
+    let above = |member: &GraderRecord| {
+        let distance = member.value? - threshold;
+        let passes = member.verdict == Some(Verdict::Pass);
+        Some(weight(member) * if passes { distance.max(0.0) } else { distance.min(-1e-9) })
+    };
+    let passes = match mark {
+        Some(mark) => at_least(value, mark),
+        None => decided().filter_map(above).sum::<f64>() >= -1e-12,
+    };
+    Some((value, Verdict::from_passed(passes)))
 }

@@ -70,6 +70,18 @@ const RULES: &[(&str, Check)] = &[
         "payload-times-of-the-agent",
         |cx, _| matches!(cx.path.as_slice(), [key] if key == "start_time" || key == "end_time"),
     ),
+    ("durations-from-times", |cx, _| {
+        let is_duration = |took: &&Value| took.as_f64().is_some_and(|took| took >= 0.0);
+        let known = |list: &Value| list.as_array().into_iter().flatten().filter(is_duration).cloned().collect();
+        let theirs = cx.theirs.as_object().into_iter().flatten();
+        let theirs: Vec<(String, Vec<Value>)> = theirs.map(|(tool, list)| (tool.clone(), known(list))).collect();
+        let readable = theirs.into_iter().filter(|(_, list)| !list.is_empty());
+        let readable = readable.map(|(tool, list)| (tool, Value::Array(list))).collect();
+        cx.path == ["trace", "tool_durations"] && same(&snake_keys(&cx.ours), &Value::Object(readable))
+    }),
+    ("no-calls-is-no-list", |cx, _| {
+        cx.key() == "tool_calls" && cx.theirs.as_array().is_some_and(Vec::is_empty) && cx.ours.is_null()
+    }),
     ("workspace-per-trial", |cx, _| {
         cx.key() == "workspace_path" && cx.theirs.as_str().is_some_and(|path| path.starts_with("{WORKSPACES}"))
     }),
@@ -124,8 +136,10 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
     let mut difference = |path: &[String]| {
         found.push(PayloadDifference { path: path.to_vec(), theirs: theirs.clone(), ours: ours.clone() });
     };
+    let is_compared_whole =
+        matches!(path.iter().map(String::as_str).collect::<Vec<_>>()[..], ["config"] | ["trace", "tool_durations"]);
     match (theirs, ours) {
-        (Value::Object(_), _) if path.as_slice() == ["config"] && !same(theirs, ours) => difference(path),
+        (Value::Object(_), _) if is_compared_whole && !same(theirs, ours) => difference(path),
         // One difference for all keys of an object that differ only in spelling.
         (Value::Object(_), Value::Object(_)) if !same(theirs, ours) && same(&snake_keys(ours), theirs) => {
             difference(path);
@@ -151,7 +165,7 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
 }
 
 /// The same JSON, however its numbers are written.
-fn same(left: &Value, right: &Value) -> bool {
+pub fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
         (Value::Array(left), Value::Array(right)) => {
@@ -166,12 +180,13 @@ fn same(left: &Value, right: &Value) -> bool {
 }
 
 /// The value with its keys as the reference writes them: an upper-case letter after another character becomes `_` and the
-/// lower-case letter, unless the key begins with an upper-case letter.
+/// lower-case letter, unless the key begins with an upper-case letter. `__proto__` is lost.
 fn snake_keys(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(snake_keys).collect(),
         Value::Object(object) => {
-            Value::Object(object.iter().map(|(key, value)| (snake_case(key), snake_keys(value))).collect())
+            let kept = object.iter().filter(|(key, _)| *key != "__proto__");
+            Value::Object(kept.map(|(key, value)| (snake_case(key), snake_keys(value))).collect())
         }
         other => other.clone(),
     }

@@ -10,10 +10,10 @@ use evalsuite::record::Status;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::decimal::at_least;
-use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::json::{Object, Value, json};
 
-use crate::graders::RecordCheck;
+use crate::conversations::Conversation;
+use crate::graders::{self, RecordCheck};
 use crate::replay;
 use crate::replay::CaseRun;
 use crate::stub_judge::StubJudge;
@@ -26,11 +26,6 @@ pub const RULES: &[&str] = &[
     "gate-at-threshold-0",
     "decided-at-load-time",
     "judge-failure-is-an-error",
-    "unanswered-criterion-is-an-error",
-    "agent-error-in-a-turn",
-    "conversation-gate",
-    "ungraded-turns-do-not-count",
-    "turn-type-spelling",
 ];
 
 /// Runs a record and explains every difference.
@@ -59,14 +54,10 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let replay = replay::run_with_judge(&suite, options, agent, judge.as_ref())?;
     let mut checked = RecordCheck::default();
     if !replay.refused.is_empty() {
-        let odd = replay.refused.iter().find(|code| !is_wrong(**code, record, &tests));
-        match odd {
-            None => {
-                checked.rules.insert("decided-at-load-time");
-            }
-            Some(code) => checked.unexplained.push(format!("refused with {code:?}: {}", suite.json["files"])),
-        }
-        return Ok(checked);
+        return graders::refused(&suite, &Value::Null);
+    }
+    if record.json["expected"]["error"] == "load" {
+        return graders::refused(&suite, &record.json["expected"]["message"]);
     }
     for test in &tests {
         let id = text(&test["id"]);
@@ -75,12 +66,21 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
             continue;
         };
         if !is_same(ran, &test["expected"]) {
-            match explain(ran, record, test) {
-                Some(rule) => {
-                    checked.rules.insert(rule);
-                }
-                None => checked.unexplained.push(format!(
-                    "test {id}: expected {}, ours {:?} {:?}\n{}",
+            let conversation = Conversation {
+                record,
+                test: &test["test"],
+                expected: &test["expected"],
+                threshold: threshold(record, test),
+                asked: judge.as_ref().map_or(0, |judge| judge.asked().len()),
+            };
+            let rules = match test["test"]["mode"] == "conversation" {
+                true => conversation.explain(ran),
+                false => explain(ran, record, test).map(|rule| BTreeSet::from([rule])).ok_or_else(String::new),
+            };
+            match rules {
+                Ok(rules) => checked.rules.extend(rules),
+                Err(problem) => checked.unexplained.push(format!(
+                    "test {id}: expected {}, ours {:?} {:?}\n{problem}\n{}",
                     test["expected"], ran.case.outcome, ran.case.score, ran.shown
                 )),
             }
@@ -182,9 +182,6 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
 }
 
 fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {
-    if test["test"]["mode"] == "conversation" {
-        return explain_conversation(ran, record, test);
-    }
     let skips = test["graders"].as_array()?.iter().any(|grader| grader["verdict"] == "skip");
     if skips && matches!(ran.case.outcome, Status::Error | Status::Skipped) {
         return Some("judge-failure-is-an-error");
@@ -209,68 +206,10 @@ fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str>
     (threshold == 0.0).then_some("gate-at-threshold-0")
 }
 
-/// The rule that explains a conversation's result.
-fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {
-    let expected = &test["expected"];
-    let is_error = matches!(ran.case.outcome, Status::Error | Status::Skipped);
-    let recorded = expected["scores"].to_string();
-    if recorded.contains("Provider error: ") {
-        return is_error.then_some("agent-error-in-a-turn");
-    }
-    if recorded.contains("Grader parse failure") {
-        return is_error.then_some("judge-failure-is-an-error");
-    }
-    let turns = test["test"]["turns"].as_array()?;
-    let entries = || turns.iter().flat_map(|turn| turn["assertions"].as_array().into_iter().flatten());
-    let is_other_spelling = entries().any(|entry| entry["type"].as_str().is_some_and(|name| name.contains('_')));
-    if is_other_spelling && ran.case.outcome == Status::Passed {
-        return Some("turn-type-spelling");
-    }
-    if record.json.get("judge_reply").is_some() && has_unanswered_criteria(&turns[..], expected) {
-        return is_error.then_some("unanswered-criterion-is-an-error");
-    }
-    let is_same = close(ran.case.score, expected["score"].as_f64());
-    let is_ungraded = |turn: &Value| turn["assertions"].is_null() && turn["expected_output"].is_null();
-    if turns.iter().any(is_ungraded) {
-        // Criteria are judged if nothing else grades the conversation.
-        let is_judged = test["test"]["assertions"].is_null() && turns.iter().all(is_ungraded);
-        let fits = if is_judged { is_error } else { is_same && ran.case.outcome == Status::Passed };
-        return fits.then_some("ungraded-turns-do-not-count");
-    }
-    let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
-    (closed && is_same && ran.case.outcome == Status::Failed).then_some("conversation-gate")
-}
-
-/// Whether a turn has more criteria than the judge answered.
-fn has_unanswered_criteria(turns: &[Value], expected: &Value) -> bool {
-    let answered = |turn: &Value| {
-        let texts = turn["assertions"].as_array().into_iter().flatten();
-        texts.filter(|assertion| assertion["text"].as_str().is_some_and(|text| text.starts_with("[criterion-"))).count()
-    };
-    let scores = expected["scores"].as_array().map_or(&[][..], Vec::as_slice);
-    turns.iter().zip(scores).any(|(turn, score)| {
-        let criteria = turn["assertions"].as_array().into_iter().flatten().filter(|entry| entry.is_string()).count();
-        score["verdict"] != "skip" && answered(score) < criteria
-    })
-}
-
-/// Whether a required grader of the whole conversation is below its mark, or below the threshold if it has no mark.
-fn is_gate_closed(record: &Record, test: &Value) -> bool {
-    let threshold = test["test"]["execution"]["threshold"].as_f64().unwrap_or_else(|| threshold(record, test));
-    let whole =
-        test["expected"]["scores"].as_array().into_iter().flatten().find(|score| score["name"] == "conversation");
-    let scores = whole.and_then(|whole| whole["scores"].as_array()).map_or(&[][..], Vec::as_slice);
-    let graders = test["test"]["assertions"].as_array().into_iter().flatten();
-    graders.zip(scores).any(|(grader, score)| {
-        let mark = grader["min_score"].as_f64().or(grader["required"].as_f64()).unwrap_or(threshold);
-        let is_gate = grader["required"] == true || grader["required"].is_number();
-        is_gate && score["score"].as_f64().is_some_and(|score| score < mark)
-    })
-}
-
 /// The effective threshold: that of the run, the case or the suite, in this order, or else 0.8.
 fn threshold(record: &Record, test: &Value) -> f64 {
-    let levels = [&record.json["cli_threshold"], &test["test_threshold"], &record.json["suite_threshold"]];
+    let own = [&test["test_threshold"], &test["test"]["execution"]["threshold"]];
+    let levels = [&record.json["cli_threshold"], own[0], own[1], &record.json["suite_threshold"]];
     levels.into_iter().find_map(Value::as_f64).unwrap_or(0.8)
 }
 
@@ -308,41 +247,6 @@ fn decide(test: &Value, threshold: f64) -> Option<(Status, f64)> {
     };
     let is_passing = graders.iter().map(above).sum::<f64>() >= -1e-12;
     Some((if is_passing { Status::Passed } else { Status::Failed }, sum / weights))
-}
-
-/// Whether the problem that a suite was rejected for really exists.
-fn is_wrong(code: Code, record: &Record, tests: &[Value]) -> bool {
-    let out_of_range = |value: &Value| value.as_f64().is_some_and(|value| !(0.0..=1.0).contains(&value));
-    let thresholds = || tests.iter().map(|test| &test["test_threshold"]).chain([&record.json["suite_threshold"]]);
-    let entries = || tests.iter().flat_map(|test| test["assertions"].as_array().into_iter().flatten());
-    let turns = || tests.iter().flat_map(|test| test["test"]["turns"].as_array().into_iter().flatten());
-    let is_mark = |value: &Value| value.is_null() || value.as_f64().is_some_and(|mark| mark > 0.0 && mark <= 1.0);
-    match code {
-        Code::ConflictingKeys => entries().any(|entry| entry["required"].is_number() && entry["min_score"].is_number()),
-        Code::InvalidRegex => entries().any(|entry| {
-            // The reference could not compile it either.
-            let pattern = entry["value"].as_str().filter(|_| entry["type"] == "regex");
-            let zero = |grader: &Value| grader["name"] == entry["name"] && grader["score"] == 0;
-            pattern.is_some() && tests.iter().any(|test| test["graders"].as_array().is_some_and(|l| l.iter().any(zero)))
-        }),
-        Code::OutOfRange => thresholds().any(out_of_range) || entries().any(|entry| !is_mark(&entry["min_score"])),
-        Code::WrongType => {
-            turns().any(|turn| turn["input"].is_object() && turn["input"].get("role").is_none())
-                || thresholds().any(|value| !value.is_null() && !value.is_number())
-                || entries().any(|entry| {
-                    let is_gate = entry["required"].is_null() || entry["required"].is_boolean();
-                    !is_gate || entry["min_score"].is_string() || entry["negate"].is_string()
-                })
-        }
-        Code::ZeroTotalWeight => {
-            let lists =
-                tests.iter().flat_map(|test| [&test["graders"], &test["assertions"], &test["test"]["assertions"]]);
-            let mut lists = lists.chain(turns().map(|turn| &turn["assertions"])).filter_map(Value::as_array);
-            lists.any(|list| !list.is_empty() && list.iter().all(|grader| grader["weight"] == 0))
-        }
-        Code::NothingToGrade => turns().any(|turn| turn["assertions"].as_array().is_some_and(Vec::is_empty)),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

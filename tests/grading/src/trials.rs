@@ -6,10 +6,9 @@
 use evalsuite::record::Status;
 use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
-use evalsuite_schema::diagnostics::Code;
 use evalsuite_schema::json::{Value, json};
 
-use crate::graders::RecordCheck;
+use crate::graders::{self, RecordCheck};
 use crate::replay;
 
 /// Names of the rules about trials.
@@ -30,7 +29,8 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let json = &record.json;
     let attempts = json["per_trial"].as_array().cloned().unwrap_or_default();
     let later = attempts.clone();
-    let replay = replay::run(&suite(record), RunOptions::new(), move |trial| {
+    let suite = suite(record);
+    let replay = replay::run(&suite, RunOptions::new(), move |trial| {
         let attempt = usize::try_from(trial.index()).ok().and_then(|index| later.get(index));
         let attempt = attempt.ok_or_else(|| AgentError::new("the record does not contain this trial"))?;
         if attempt["provider_error"] == true {
@@ -46,12 +46,7 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     })?;
     let mut checked = RecordCheck::default();
     if !replay.refused.is_empty() {
-        if replay.refused.iter().all(|code| is_wrong(*code, &json["trials"])) {
-            checked.rules.insert("decided-at-load-time");
-        } else {
-            checked.unexplained.push(format!("refused with {:?}", replay.refused));
-        }
-        return Ok(checked);
+        return graders::refused(&suite, &Value::Null);
     }
     let Some(ran) = replay.cases.first() else { return Err("the case did not run".to_owned()) };
     let case = &ran.case;
@@ -285,32 +280,4 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
 /// The limit by its current and its former name.
 fn cost_limits(trials: &Value) -> [&Value; 2] {
     [&trials["cost_limit_usd"], &trials["costLimitUsd"]]
-}
-
-/// Whether the problem that a suite was rejected for really exists in its `trials`.
-fn is_wrong(code: Code, trials: &Value) -> bool {
-    let count = &trials["count"];
-    match code {
-        Code::OutOfRange => {
-            count.as_f64().is_some_and(|count| !(1.0..=1000.0).contains(&count))
-                || cost_limits(trials).into_iter().filter_map(Value::as_f64).any(|limit| limit <= 0.0)
-        }
-        Code::UnknownKey => {
-            let known = ["count", "strategy", "cost_limit_usd", "costLimitUsd", "errors"];
-            trials.as_object().is_some_and(|trials| trials.keys().any(|key| !known.contains(&key.as_str())))
-        }
-        Code::ConflictingKeys => cost_limits(trials).iter().all(|limit| !limit.is_null()),
-        Code::MissingKey => count.is_null(),
-        Code::WrongType => {
-            let is_integer = count.is_null() || count.as_f64().is_some_and(|count| count.fract() == 0.0);
-            let is_text = trials["strategy"].is_null() || trials["strategy"].is_string();
-            let is_number = cost_limits(trials).iter().all(|limit| limit.is_null() || limit.is_number());
-            !trials.is_object() || !is_integer || !is_text || !is_number
-        }
-        Code::InvalidChoice => {
-            let known = ["pass_at_k", "mean", "confidence_interval"];
-            trials["strategy"].as_str().is_some_and(|strategy| !known.contains(&strategy))
-        }
-        _ => false,
-    }
 }

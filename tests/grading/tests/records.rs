@@ -8,7 +8,7 @@ use evalsuite_conformance::record::{Line, Record};
 use evalsuite_conformance::test_data::Vectors;
 use evalsuite_grading_tests::documented_differences::DocumentedDifferences;
 use evalsuite_grading_tests::graders::RecordCheck;
-use evalsuite_grading_tests::{documented_differences, grader_rules, graders, payload, scoring, trials};
+use evalsuite_grading_tests::{conversations, documented_differences, grader_rules, graders, payload, scoring, trials};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Id of the record to run in this process, which has the record's environment variables.
@@ -147,6 +147,7 @@ fn the_table_lists_every_rule() -> Result<(), Failed> {
     let names = grader_rules::all()
         .chain(payload::all())
         .chain(scoring::RULES.iter().copied())
+        .chain(conversations::RULES.iter().copied())
         .chain(trials::RULES.iter().copied());
     let known: BTreeSet<String> = names.map(str::to_owned).collect();
     if listed == known {

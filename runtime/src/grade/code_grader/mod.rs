@@ -150,7 +150,7 @@ fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
         let count = counts.get(&call.tool).and_then(Value::as_u64).unwrap_or(0);
         counts.insert(call.tool.clone(), Value::from(count + 1));
         if let (Some(duration), Value::Array(list)) =
-            (call.duration_ms, durations.get_or_insert(call.tool.clone(), Value::Array(Vec::new())))
+            (call.took_ms(), durations.get_or_insert(call.tool.clone(), Value::Array(Vec::new())))
         {
             list.push(Value::from(duration));
         }

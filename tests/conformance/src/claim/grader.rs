@@ -54,8 +54,11 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(blank, || "that is a command".to_owned())
         }
         Code::ZeroTotalWeight => {
-            let zero =
-                claim.record.texts().any(|(_, text)| text.contains("weight: 0") || text.contains("\"weight\":0"));
+            let zero = claim.record.texts().any(|(_, text)| {
+                // A composite may have the weights of its members by name.
+                let by_name = text.contains("weights") && (text.contains(": 0") || text.contains("\":0"));
+                text.contains("weight: 0") || text.contains("\"weight\":0") || by_name
+            });
             ensure(zero, || "there is no weight 0".to_owned())
         }
         Code::FieldNotInExpected => {
