@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use evalsuite_records::record::Mode;
-use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::model::evals::Evals;
@@ -127,10 +126,8 @@ const SPOILED_FILE: &str = "spoiled.txt";
 /// Whether a grader, or a member of it, needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
 pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
     grader.with_members().any(|grader| match &grader.config {
-        GraderConfig::CodeGrader(_) => commands,
-        GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader { .. }),
         GraderConfig::User { .. } => case.workspace.is_some(),
-        _ => false,
+        config => commands && config.settings().command().is_some(),
     })
 }
 

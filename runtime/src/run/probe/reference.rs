@@ -105,21 +105,9 @@ impl ExpectedTexts {
 /// The texts that a grader itself looks for, or forbids.
 pub(super) fn of_grader(grader: &Grader) -> Vec<String> {
     match &grader.config {
-        GraderConfig::Contains(config)
-        | GraderConfig::Icontains(config)
-        | GraderConfig::StartsWith(config)
-        | GraderConfig::EndsWith(config)
-        | GraderConfig::Equals(config) => vec![config.value.clone()],
-        GraderConfig::ContainsAny(config)
-        | GraderConfig::ContainsAll(config)
-        | GraderConfig::IcontainsAny(config)
-        | GraderConfig::IcontainsAll(config) => config.value.clone(),
         GraderConfig::Regex(config) => matching_text(config).into_iter().chain(forbidden_texts(config)).collect(),
-        GraderConfig::Similar(config) => config.value.iter().cloned().collect(),
-        GraderConfig::Rubrics(config) => config.criteria.iter().filter_map(|one| one.outcome.clone()).collect(),
-        GraderConfig::LlmGrader(config) => config.rubrics.iter().filter_map(|one| one.outcome.clone()).collect(),
         GraderConfig::User { config, .. } => leaves(config).take(MOST_OF_CONFIG).collect(),
-        _ => Vec::new(),
+        config => config.settings().texts().into_iter().map(str::to_owned).collect(),
     }
 }
 
