@@ -79,11 +79,11 @@ fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
     let echo = trial.plan.settings.echo;
     let done = match trial.base {
-        WorkspaceBase::Template => Ok(()),
-        WorkspaceBase::Copied { facts, .. } => workspace::git_reset(&trial.workspace, facts, reset, echo),
+        WorkspaceBase::Copied { facts, .. } => workspace::repos::reset_all(&trial.workspace, facts, reset, echo),
         WorkspaceBase::Shared { directory, pristine, facts } => {
             workspace::restore(directory, pristine, facts, reset, echo)
         }
+        _ => Ok(()),
     };
     done.map_err(|error| {
         let message = format!("the workspace cannot be reset to its base: {error}");
