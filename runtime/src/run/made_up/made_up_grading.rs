@@ -90,7 +90,6 @@ impl<'a> MadeUpGrading<'a> {
     }
 
     /// Grades a result.
-    #[cfg(feature = "probe")]
     pub(crate) fn grade(&self, result: &MadeUpResult) -> GradedResult {
         self.grade_by(Graders::All, result)
     }

@@ -45,7 +45,8 @@ pub(super) fn reference(case: &Case) -> Option<Reference> {
 
 fn reply(expected_output: &[Message], graders: &[&Grader]) -> Option<MadeUpReply> {
     if expected_output.iter().any(|message| !message.tool_calls.is_empty()) {
-        return Some(MadeUpReply { answer: answer(expected_output), messages: expected_output.to_vec() });
+        let messages = expected_output.to_vec();
+        return Some(MadeUpReply { answer: answer(&messages), messages, reported: None });
     }
     let text = of_reference(expected_output)?;
     Some(MadeUpReply::new(text, expected_calls(graders.iter().copied())))
