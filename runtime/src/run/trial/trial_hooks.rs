@@ -3,11 +3,11 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
+use crate::run::case_report::TrialResult;
 use crate::run::case_report::{HOOK_FAILED, RESET_FAILED};
 use crate::run::hooks::Scope;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
-use crate::run::trial_result::TrialResult;
 use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
