@@ -15,8 +15,6 @@ mod suite_location;
 
 mod rust_literals;
 
-mod short_hash;
-
 #[doc(hidden)]
 pub mod replaced_file;
 

@@ -73,6 +73,8 @@ pub use crate::agents::acp::AcpAgents;
 pub use crate::agents::command::CliAgents;
 #[cfg(feature = "capture")]
 pub use crate::agents::spans::{CaptureLayer, capture_layer};
+#[cfg(feature = "grader-tests")]
+pub use crate::entry::grader_tests::GradedOutcome;
 #[cfg(feature = "users")]
 pub use crate::model::user::{BoundUser, IntoUser, UserReply, UserRequest, UserResult};
 #[cfg(feature = "calibration")]

@@ -1,5 +1,7 @@
 //! Commands of suites, and the paths that suites name.
 
+use evalsuite_derive::skip_empty;
+
 use crate::json::{FromJson, ToJson};
 
 /// A program and its arguments.
@@ -10,6 +12,16 @@ pub enum Command {
     Shell(String),
     /// Program and arguments, without a shell. Elements that name files of the suite are [`Argument::Path`].
     Argv(Vec<Argument>),
+}
+
+/// A command and its working directory.
+#[skip_empty]
+#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
+pub struct PreparedCommand {
+    /// What runs.
+    pub command: Command,
+    /// Working directory; `None`: the directory of the eval file.
+    pub cwd: Option<PathRef>,
 }
 
 /// An element of [`Command::Argv`].
@@ -52,4 +64,4 @@ impl PathRef {
     }
 }
 
-crate::keys::made!(PathRef);
+crate::keys::made!(PathRef, PreparedCommand);

@@ -6,7 +6,7 @@ use hmac_sha256::Hash;
 
 use crate::json::ToJson;
 use crate::json::writer::{Spacing, written};
-use crate::{Case, Conversation, Examples, Grader, GraderConfig};
+use crate::{Case, Conversation, Examples, Grader};
 
 /// SHA-256 of a case, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +44,11 @@ fn without_examples(case: &Case) -> Case {
 
 fn remove_examples(grader: &mut Grader) {
     grader.examples = Examples::default();
-    if let GraderConfig::Composite(composite) = &mut grader.config {
-        composite.members.iter_mut().for_each(remove_examples);
-    }
+    grader
+        .config
+        .settings_mut()
+        .into_iter()
+        .for_each(|settings| settings.members_mut().iter_mut().for_each(remove_examples));
 }
 
 /// As the end of the line that has the JSON of the case.
@@ -84,7 +86,7 @@ pub fn parse_hexadecimal(digits: &str) -> Option<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Example, Location};
+    use crate::{Example, GraderConfig, Location};
 
     #[test]
     fn a_case_that_only_moved_has_the_same_digests() {

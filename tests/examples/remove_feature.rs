@@ -7,8 +7,9 @@
 //!
 //! The table of features in ARCHITECTURE.md names the folders and files of each, and where it is registered. Those are deleted: the folders,
 //! and in other files the lines of each registration with the attributes and documentation above it. Then the libraries and programs of
-//! the workspace are checked with all their features, but for the campaign, which attacks all of them at once. Prints how many lines outside of its folders had to go, and how many conditions for a
-//! cargo feature stay without effect. Fails if the rest does not build, more than ten lines had to go, or a registration is not found.
+//! the workspace are checked with all their features, but for the campaign, which attacks all of them at once, and the tests of formats and
+//! grading, which know every grader. Prints how many lines outside of its folders had to go, and how many conditions for a cargo feature stay
+//! without effect. Fails if the rest does not build, more than ten lines had to go, or a registration is not found.
 
 use std::error::Error;
 use std::fs;
@@ -225,6 +226,10 @@ fn problems(tree: &Path, target: &Path) -> Result<String> {
         "--workspace",
         "--exclude",
         "evalsuite-campaign",
+        "--exclude",
+        "evalsuite-conformance",
+        "--exclude",
+        "evalsuite-grading-tests",
         "--all-features",
         "--lib",
         "--bins",

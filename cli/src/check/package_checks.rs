@@ -13,7 +13,6 @@ use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, Diagnostics, counted};
 use evalsuite_schema::discovery::with_slashes;
-use evalsuite_schema::grader::{GraderConfig, TrajectoryMode};
 use evalsuite_schema::{Grader, Location, Value};
 
 use crate::locate::stored_runs::output_path_of;
@@ -244,12 +243,8 @@ pub(super) fn uncalled(suite: &Path, request: &Request, loaded: &LoadedSuite) ->
 
 /// The tools that a grader names, and whether they have to be called.
 fn names(grader: &Grader) -> Vec<(&str, bool)> {
-    let GraderConfig::ToolTrajectory(config) = &grader.config else { return Vec::new() };
-    let is_wanted = config.mode != TrajectoryMode::Subset && !grader.negate;
-    let expected = config.expected.iter().map(|call| (call.tool.as_str(), is_wanted));
-    let minimums = config.minimums.iter().map(|(name, count)| (name.as_str(), *count > 0 && !grader.negate));
-    let maximums = config.maximums.iter().map(|(name, _)| (name.as_str(), false));
-    expected.chain(minimums).chain(maximums).collect()
+    let tools = grader.config.settings().tools();
+    tools.into_iter().map(|(name, is_wanted)| (name, is_wanted && !grader.negate)).collect()
 }
 
 /// The tools that trials of the newest run with calls of the suite called, and the id of the run.

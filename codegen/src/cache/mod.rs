@@ -10,6 +10,13 @@
 //! everything that the suite or the generated code takes from a case is as before; no case came or went.
 
 mod stored_suite;
+
+/// FNV-1a of `bytes`: short, and the same in every process, unlike hashes of the standard library. Not for data of strangers: collisions can
+/// be made.
+pub(crate) fn short_hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +34,6 @@ use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
 use evalsuite_schema::sorting::set;
 
 use crate::embed::{self, Embedded, contents};
-use crate::short_hash;
 use crate::statics::{self, Body};
 use crate::suite_facts::SuiteFacts;
 use crate::suite_location::suite_directory;
@@ -134,7 +140,7 @@ impl<'c> Cache<'c> {
 fn name(entry: &Path) -> String {
     let last = entry.file_name().unwrap_or_default().to_string_lossy();
     let stem: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect();
-    format!("{stem}-{:016x}", short_hash::of(entry.to_string_lossy().as_bytes()))
+    format!("{stem}-{:016x}", short_hash(entry.to_string_lossy().as_bytes()))
 }
 
 /// More cases than this are read with all others. With files of at most 16 MiB each they stay below the limit of a load.

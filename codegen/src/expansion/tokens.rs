@@ -8,8 +8,9 @@ use quote::{format_ident, quote};
 use super::suite_checks::{needs_acp, needs_cli_agents};
 use super::{Expansion, registrations};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
+use crate::cache::short_hash;
 use crate::rust_literals::string_literal;
-use crate::{binding, rust_literals, short_hash};
+use crate::{binding, rust_literals};
 
 /// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
 fn quiet() -> TokenStream {
@@ -130,7 +131,7 @@ impl Expansion {
     /// where the caller's names are in scope; in a function body this name is what rustc does not find.
     fn bind_function(&self, calls: &TokenStream) -> Ident {
         let call = format!("{} {calls}", self.binding.entry.value());
-        let hash = short_hash::of(call.as_bytes());
+        let hash = short_hash(call.as_bytes());
         format_ident!("include_eval_suite_belongs_outside_of_functions__{}_{hash:x}", plain(&self.module))
     }
 

@@ -7,7 +7,6 @@ use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::repos;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{FoundPath, PathKind, Scope};
 use crate::fields::{self, Fields};
@@ -101,7 +100,7 @@ fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnosti
         }
     }
     mode(&mut fields, scope, d);
-    written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
+    written.repos = fields.get("repos").map(|entry| super::repos::read(entry, scope, d));
     written.hooks = hooks(&mut fields, scope, d);
     if let Some(entry) = fields.get("docker") {
         written.docker = true;

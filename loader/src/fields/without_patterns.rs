@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Grader;
 
-use crate::fields::pattern_problem::PatternProblem;
+use crate::fields::PatternProblem;
 
 /// Nothing: no pattern is compiled.
 #[derive(Debug, Default)]

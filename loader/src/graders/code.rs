@@ -4,7 +4,7 @@ use evalsuite_schema::Object;
 use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::keys::Written;
 
-use super::Rules;
+use super::{Family, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{PathKind, Scope};
@@ -14,7 +14,9 @@ use crate::read::node::Entry;
 /// Keys so close to a known one are typing errors rather than settings of the command.
 const NEAR: usize = 2;
 
-pub(super) fn code_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family = Family { rules: &[("code-grader", code_grader)], constant: |_| None };
+
+fn code_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, cx, .. } = rules;
     sealing::read(fields, parts, cx.scope, d);

@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource}
 use evalsuite_schema::keys::Keys;
 
 use super::assertions::ParsedGrader;
-use super::{GraderContext, Rules, are_different, assertions, code, judge};
+use super::{Family, GraderContext, Rules, are_different, assertions, code, judge};
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
@@ -17,7 +17,9 @@ use evalsuite_schema::diagnostics::suggest;
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;
 
-pub(super) fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family = Family { rules: &[("composite", composite)], constant: |_| None };
+
+fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, notes } = rules;
     let members_entry = fields.get_renamed("assertions", d);
     let aggregator_entry = fields.require("aggregator", d);

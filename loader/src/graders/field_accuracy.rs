@@ -1,16 +1,22 @@
-//! Rules of `field-accuracy`.
+//! Rules of `field-accuracy`, and whether the reference answer of a case has what it compares.
 
-use evalsuite_schema::grader::{DateFormat, Field, FieldMatch};
+use evalsuite_schema::diagnostics::suggest;
+use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldMatch, Grader, GraderConfig, expected_document};
 use evalsuite_schema::keys::{Keys, Written};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Content, Message, Value};
 
-use super::{GraderNotes, Rules};
-use crate::diagnostic::{Code, Diagnostics};
+use super::assertions::{CaseFacts, ParsedGrader};
+use super::{Family, GraderNotes, Rules};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::read::node::Node;
 
-pub(super) fn field_accuracy(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family = Family { rules: &[("field-accuracy", field_accuracy)], constant: |_| None };
+
+fn field_accuracy(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, notes } = rules;
     let entry = fields.require("fields", d);
     parts.make("fields", entry.and_then(|entry| list(&entry.value, cx.scope, notes, d)));
@@ -69,4 +75,134 @@ fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {
     let items = fields::list(node, "`formats`", d)?;
     let read = |item: &Node| fields::word(item, "a date format", DateFormat::WORDS, d).and_then(DateFormat::of_word);
     fields::all(items, read)
+}
+
+/// Reports fields that the reference answer of the case does not have. The reference is read only where a grader compares with it.
+pub(super) fn check_reference(parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    if parsed.notes.needs_reference && !facts.reference_is_broken {
+        Reference::of(facts.expected_output).check(parsed, is_own, facts, d);
+    }
+}
+
+/// The document that fields are compared with, as far as it is known while compiling.
+enum Reference {
+    Missing,
+    /// It is interpolated.
+    Unknown,
+    Document(Value),
+}
+
+impl Reference {
+    fn of(messages: &[Message]) -> Self {
+        let is_interpolated =
+            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if Syntax::Variable.is_in(text));
+        if messages.iter().any(is_interpolated) {
+            return Reference::Unknown;
+        }
+        expected_document(messages).map_or(Reference::Missing, Reference::Document)
+    }
+
+    /// Reports fields that the reference does not have; those of a suite's grader are left out for this case.
+    fn check(&self, parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+        let key = facts.reference_key();
+        let document = match self {
+            Reference::Unknown => return,
+            Reference::Missing => {
+                missing(parsed, is_own, facts, d);
+                return;
+            }
+            Reference::Document(document) => document,
+        };
+        if !is_own {
+            leave_out(&mut parsed.grader, document);
+        }
+        for (field, value) in compared_fields(&parsed.grader, document) {
+            let Some(what) = field.unmet(value) else { continue };
+            let message = format!("`{}` of `{key}` is not {what}: {}", field.path, value);
+            let of_field = parsed.notes.fields.iter().find(|(path, _)| *path == field.path);
+            let span = of_field.map_or(parsed.span, |(_, span)| *span);
+            let problem = Diagnostic::new(Code::FieldNotInExpected, message);
+            let problem = if is_own { problem.at(span) } else { problem.at(facts.span).related(span, "the grader") };
+            d.push(problem.help("correct it, or compare the field in another way"));
+        }
+        if !is_own {
+            return;
+        }
+        let mut known = Vec::new();
+        for (path, span) in &parsed.notes.fields {
+            if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
+                continue;
+            }
+            let near = if are_many(d) {
+                None
+            } else {
+                if known.is_empty() {
+                    add_paths("", document, &mut known);
+                }
+                suggest::did_you_mean(path, known.iter().map(String::as_str))
+            };
+            let help = near.unwrap_or_else(|| format!("add it to `{key}`, or delete the field"));
+            d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `{key}`"), help);
+        }
+    }
+}
+
+fn missing(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    let key = facts.reference_key();
+    let help = match facts.tasks_layout {
+        true => "add `\"reference_solution\": {\"expected_outcome\": {…}}`",
+        false => "add an object as `expected_output`",
+    };
+    let diagnostic = if is_own {
+        let message = format!("the case has no `{key}` with fields to compare with");
+        Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
+    } else {
+        let message = format!("the case has no `{key}` with fields, which a grader of the suite compares");
+        Diagnostic::new(Code::FieldNotInExpected, message).at(facts.span).related(parsed.span, "the grader")
+    };
+    d.push(diagnostic.help(help));
+}
+
+/// The fields that a grader and its members compare, with their values in a reference. Those with variables are known when a trial runs.
+fn compared_fields<'g>(grader: &'g Grader, document: &'g Value) -> Vec<(&'g Field, &'g Value)> {
+    let has_variable = |value: &Value| value.as_str().is_some_and(|text| Syntax::Variable.is_in(text));
+    let with_value = |field: &'g Field| Some((field, FieldAccuracy::find(document, &field.path)?));
+    grader
+        .with_members()
+        .filter_map(|grader| match &grader.config {
+            GraderConfig::FieldAccuracy(config) => Some(&config.fields),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(with_value)
+        .filter(|(_, value)| !has_variable(value))
+        .collect()
+}
+
+fn leave_out(grader: &mut Grader, document: &Value) {
+    if let GraderConfig::FieldAccuracy(config) = &mut grader.config {
+        config.fields.retain(|field| {
+            Syntax::Variable.is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()
+        });
+    }
+    let members = grader.config.settings_mut().into_iter().flat_map(|settings| settings.members_mut());
+    members.for_each(|member| leave_out(member, document));
+}
+
+/// Adds every path of a document, for suggestions; `path` is that of `value`.
+fn add_paths(path: &str, value: &Value, found: &mut Vec<String>) {
+    let mut add = |path: String, value: &Value| {
+        add_paths(&path, value, found);
+        found.push(path);
+    };
+    match value {
+        Value::Object(object) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            object.iter().for_each(|(key, value)| add(format!("{path}{dot}{key}"), value));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, value)| add(format!("{path}[{index}]"), value));
+        }
+        _ => {}
+    }
 }

@@ -1,15 +1,14 @@
-//! Rules of `llm-grader`, `rubrics` and `compare`, and their prompts.
+//! Rules of `llm-grader` and `rubrics`, and prompts of judges.
 
 use std::sync::Arc;
 
 use evalsuite_schema::PathRef;
 use evalsuite_schema::diagnostics::suggest;
-use evalsuite_schema::grader::{PreparedCommand, Prompt, PromptCommand, ReferenceAnswer};
-use evalsuite_schema::keys::Written;
+use evalsuite_schema::grader::{PreparedCommand, Prompt, PromptCommand};
 use evalsuite_schema::line_breaks::with_line_feeds;
 use evalsuite_schema::placeholder::Syntax;
 
-use super::{GraderContext, Rules, criteria};
+use super::{Family, GraderContext, Rules, criteria};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::PathKind;
 use crate::fields::{self, label, settings};
@@ -17,7 +16,16 @@ use crate::keys::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, placeholder
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span, position_after};
 
-pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family = Family {
+    rules: &[
+        ("llm-grader", llm_grader),
+        ("rubrics", |rules, d| criteria_under("criteria", rules, d)),
+        ("rubric", |rules, d| criteria_under("rubrics", rules, d)),
+    ],
+    constant: |_| None,
+};
+
+fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, cx, notes } = rules;
     let prompt = fields.get("prompt").map(|entry| grader(&entry.value, cx, d));
@@ -33,7 +41,7 @@ pub(super) fn llm_grader(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     }
 }
 
-pub(super) fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     rules.read_preprocessors(d);
     let Rules { fields, parts, .. } = rules;
     let Some(entry) = fields.require(key, d) else { return parts.mark_broken() };
@@ -44,42 +52,6 @@ pub(super) fn criteria_under(key: &'static str, mut rules: Rules<'_, '_, '_>, d:
         return parts.mark_broken();
     }
     parts.make("criteria", criteria);
-}
-
-/// In the tasks layout, whose references are not answers, it needs `reference` or `against`.
-pub(super) fn compare(mut rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    rules.read_preprocessors(d);
-    let Rules { fields, parts, cx, notes } = rules;
-    let entry = fields.get("reference");
-    if parts.get("against").and_then(Written::word) == Some("baseline") {
-        if let Some(entry) = entry {
-            let message = "`reference` has no effect beside `against: baseline`";
-            d.report(Code::SettingConflict, entry.key_span, message, "delete one of them");
-        }
-    } else if entry.is_none() {
-        match cx.interpolates() {
-            true => notes.bare_comparisons.push(("compare", "reference", fields.node.span)),
-            false => fields.missing(Code::MissingGraderSetting, "reference", d),
-        }
-    }
-    if let Some(entry) = entry {
-        parts.make("reference", reference(&entry.value, cx, d));
-    }
-}
-
-/// An answer to compare with: text or a file.
-fn reference(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<ReferenceAnswer> {
-    let text = fields::text(node, "`reference`", d)?;
-    match text.trim().strip_prefix("file://") {
-        Some(path) => {
-            let (file, _, text) = file_text(path, node, "`reference`", cx, d)?;
-            Some(ReferenceAnswer::File { file, text: with_line_feeds(&text).into_owned() })
-        }
-        None => {
-            check_for_path(&text, node, "reference", d);
-            Some(ReferenceAnswer::Text(text))
-        }
-    }
 }
 
 /// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
@@ -96,7 +68,7 @@ const OLD_VARIABLES: &[(&str, &str)] =
 const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", ".hbs", ".liquid"];
 
 /// Reads `prompt` of an `llm-grader`: text, a file or a command.
-pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     match &node.data {
         Data::Mapping(_) => {
             let PromptCommand { command, config } = settings::object(node, cx.scope, d)?;
@@ -133,7 +105,7 @@ fn from_text(
 }
 
 /// Reports a text that looks like the name of a file.
-fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
+pub(super) fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
     let path = text.trim();
     let is_word = !path.contains(char::is_whitespace) && !path.contains("{{");
     let is_like_path =
@@ -181,7 +153,7 @@ fn from_file(
 }
 
 /// The text of the file that a text names, after `file://`. An empty file is a warning.
-fn file_text(
+pub(super) fn file_text(
     path: &str,
     node: &Node,
     what: &str,

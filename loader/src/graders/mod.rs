@@ -2,14 +2,17 @@
 
 pub(crate) mod assertions;
 mod code;
+mod compare;
 mod composite;
 mod constant;
 mod criteria;
 pub(crate) mod examples;
 mod field_accuracy;
-pub(crate) mod json_schema;
+mod json_schema;
 mod judge;
+mod metrics;
 mod other_tools;
+mod similar;
 mod text;
 mod trajectory;
 pub(crate) mod transform;
@@ -33,6 +36,7 @@ use crate::keys::{RUBRIC, Table};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
+use constant::Constant;
 pub(crate) use constant::check as check_decision;
 pub(crate) use criteria::{have_own_ids, list as criteria, plain as plain_criterion};
 pub(crate) use other_tools::Replacement;
@@ -132,72 +136,26 @@ pub(crate) fn preprocessors(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics
 
 type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 
-/// The types that have rules.
-const RULES: &[(&str, Check)] = &[
-    ("regex", text::regex),
-    ("similar", text::similar),
-    ("latency", latency),
-    ("contains-json", json_schema::contains_json),
-    ("json-schema", json_schema::json_schema),
-    ("token-usage", |rules, d| needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
-    ("execution-metrics", |mut rules, d| {
-        check_bounds(&mut rules, d);
-        needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d);
-    }),
-    ("tool-trajectory", trajectory::tools),
-    ("field-accuracy", field_accuracy::field_accuracy),
-    ("code-grader", code::code_grader),
-    ("composite", composite::composite),
-    ("llm-grader", judge::llm_grader),
-    ("rubrics", |rules, d| judge::criteria_under("criteria", rules, d)),
-    ("rubric", |rules, d| judge::criteria_under("rubrics", rules, d)),
-    ("compare", judge::compare),
+/// What a file of this folder knows of its types.
+struct Family {
+    /// The types that have rules.
+    rules: &'static [(&'static str, Check)],
+    /// What a grader says whatever the agent does.
+    constant: fn(&GraderConfig) -> Option<Constant>,
+}
+
+const FAMILIES: &[Family] = &[
+    code::FAMILY,
+    compare::FAMILY,
+    composite::FAMILY,
+    field_accuracy::FAMILY,
+    json_schema::FAMILY,
+    judge::FAMILY,
+    metrics::FAMILY,
+    similar::FAMILY,
+    text::FAMILY,
+    trajectory::FAMILY,
 ];
-
-/// Shortest limit of a duration that is not taken for seconds, in milliseconds: no model answers faster.
-const SHORTEST_LATENCY: f64 = 100.0;
-
-/// A limit that is not meant in milliseconds.
-fn latency(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    let Some(entry) = rules.fields.written(rules.fields.key("threshold")) else { return };
-    let Some(limit) = entry.value.as_f64().filter(|limit| (0.0..SHORTEST_LATENCY).contains(limit)) else { return };
-    let message = format!("`threshold` is in milliseconds: no model answers in {limit} ms");
-    let help = match limit {
-        0.0 => "write the longest duration that passes, such as `threshold: 5000`".to_owned(),
-        _ => {
-            let milliseconds = limit * 1000.0;
-            format!("if seconds are meant, write `threshold: {milliseconds}`; an agent without a model may be so fast")
-        }
-    };
-    d.report(Code::UnlikelyLimit, entry.value.span, message, help);
-}
-
-/// There is at least one limit; a tolerance alone checks nothing.
-fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
-    let Rules { fields, parts, .. } = rules;
-    let mut keys = fields.object.keys.iter().filter(|key| key.name != "exploration_tolerance");
-    if !keys.any(|key| fields.written(key).is_some()) {
-        let message = "the grader has nothing to check";
-        d.report(Code::MissingGraderSetting, fields.node.span, message, format!("add {limits}"));
-        parts.mark_broken();
-    }
-}
-
-/// A smallest number is at most the largest one.
-fn check_bounds(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    for (low, high) in [("min_tool_calls", "max_tool_calls"), ("min_llm_calls", "max_llm_calls")] {
-        let [low, high] = [low, high].map(|key| rules.fields.written(rules.fields.key(key)));
-        let (Some(low), Some(high)) = (low, high) else { continue };
-        if let (Some(least), Some(most)) = (low.value.as_f64(), high.value.as_f64())
-            && least > most
-        {
-            let message = format!("{} is {least}, and {} is {most}", fields::label(low), fields::label(high));
-            let help = "write a maximum of at least the minimum";
-            report_both(Code::SettingConflict, (high.value.span, message), (low.value.span, "the minimum"), help, d);
-            rules.parts.mark_broken();
-        }
-    }
-}
 
 /// Reads the settings of the built-in type of `table`. `None`: a problem was reported.
 pub(crate) fn settings(
@@ -213,7 +171,8 @@ pub(crate) fn settings(
         return None;
     }
     let mut parts = fields.parts(cx.scope, d);
-    if let Some((_, check)) = RULES.iter().find(|(name, _)| *name == table.id) {
+    let mut rules = FAMILIES.iter().flat_map(|family| family.rules);
+    if let Some((_, check)) = rules.find(|(name, _)| *name == table.id) {
         check(Rules { fields, parts: &mut parts, cx, notes }, d);
     }
     let name = if table.id == RUBRIC.id { "rubrics" } else { table.id };
@@ -228,24 +187,11 @@ pub(crate) fn built_in(name: &str) -> Option<&'static Table> {
 
 /// The name of a grader without `name`; `written` is the type as written.
 pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
-    match config {
-        GraderConfig::Contains(text)
-        | GraderConfig::Icontains(text)
-        | GraderConfig::StartsWith(text)
-        | GraderConfig::EndsWith(text)
-        | GraderConfig::Equals(text) => format!("{}-{}", config.type_name(), text.value),
-        GraderConfig::ContainsAny(list)
-        | GraderConfig::ContainsAll(list)
-        | GraderConfig::IcontainsAny(list)
-        | GraderConfig::IcontainsAll(list) => format!("{}-{}", config.type_name(), list.value.len()),
-        GraderConfig::Regex(regex) => {
-            let end = regex.value.char_indices().nth(30).map_or(regex.value.len(), |(end, _)| end);
-            format!("regex-{}", &regex.value[..end])
-        }
-        GraderConfig::SkillTrigger(trigger) => format!("skill-trigger-{}", trigger.skill),
+    match (config, config.settings().name_part()) {
         // The name that it is registered with, as in every layout.
-        GraderConfig::User { grader, .. } => grader.clone(),
-        _ => written.replace('_', "-"),
+        (GraderConfig::User { grader, .. }, _) => grader.clone(),
+        (_, Some(part)) => format!("{}-{part}", config.type_name()),
+        (_, None) => written.replace('_', "-"),
     }
 }
 

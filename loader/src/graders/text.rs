@@ -1,11 +1,14 @@
-//! Rules of `regex` and `similar`.
+//! Rules of `regex`, and of the graders that look for texts.
 
+use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::keys::Written;
 use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::white_space::trim;
 
-use super::{GraderContext, Rules};
+use super::{Constant, Family, GraderContext, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::{self, Fields, label};
+use crate::fields::pattern::constant_match;
+use crate::fields::{self, Fields};
 use crate::keys::Table;
 use crate::read::node::Node;
 
@@ -27,8 +30,10 @@ pub(super) fn several_texts(table: &Table, fields: &mut Fields<'_>) -> Option<Di
     Some(problem.at(entry.value.span).help(help))
 }
 
+pub(super) const FAMILY: Family = Family { rules: &[("regex", regex)], constant };
+
 /// The pattern has to be one, with its flags.
-pub(super) fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+fn regex(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, .. } = rules;
     let flags = fields.get("flags").map_or(Some(String::new()), |entry| flags(&entry.value, d));
     if let (Some(Written::Text(value)), Some(entry), Some(flags)) =
@@ -88,28 +93,25 @@ fn flags(node: &Node, d: &mut Diagnostics) -> Option<String> {
     is_valid.then_some(flags)
 }
 
-/// `threshold` is the pass mark. In the tasks layout, whose references are not text, `value` is required.
-pub(super) fn similar(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
-    let Rules { fields, parts, cx, notes } = rules;
-    if fields.get("value").is_none() {
-        if cx.scope.roots.only_root {
-            fields.missing(Code::MissingGraderSetting, "value", d);
-            parts.mark_broken();
-        } else {
-            notes.bare_comparisons.push(("similar", "value", fields.node.span));
+fn constant(config: &GraderConfig) -> Option<Constant> {
+    match config {
+        GraderConfig::StartsWith(text) | GraderConfig::EndsWith(text) if trim(&text.value).is_empty() => {
+            let verb = if matches!(config, GraderConfig::StartsWith(_)) { "starts" } else { "ends" };
+            let reason = format!("white space around both texts is ignored, and every answer {verb} with nothing");
+            let help = "write the text to look for; white space is found by `regex`, such as `'\\n\\z'`";
+            Some(Constant { passes: true, key: "value", reason, help: help.to_owned() })
         }
-    }
-    let (min_score, threshold) = (fields.get("min_score"), fields.get("threshold"));
-    if let Some(entry) = fields::either(min_score, threshold, d).filter(|entry| entry.key == "threshold") {
-        notes.pass_mark = fields::pass_mark(&entry.value, &label(entry), d);
-        if notes.pass_mark.is_none() {
-            parts.mark_broken();
+        GraderConfig::Regex(regex) if !Syntax::Variable.is_in(&regex.value) => {
+            let passes = constant_match(&regex.value, &regex.flags)?;
+            let (reason, help) = match passes {
+                true => ("the pattern matches every answer", "write a pattern that needs a character of the answer"),
+                false => (
+                    "the pattern matches no answer",
+                    "write `\\$` for a dollar sign, `\\^` for `^`, or the flag `m` for `^` and `$` at lines",
+                ),
+            };
+            Some(Constant { passes, key: "value", reason: reason.to_owned(), help: help.to_owned() })
         }
-    }
-    if let (Some(mark), Some(_)) = (threshold, fields.get("max_distance")) {
-        let message = "`threshold` has no meaning with `max_distance`";
-        let help = "keep `max_distance` for a number of characters, or `threshold` for a share of them";
-        d.report(Code::SettingConflict, mark.key_span, message, help);
-        parts.mark_broken();
+        _ => None,
     }
 }

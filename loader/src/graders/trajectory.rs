@@ -1,11 +1,11 @@
 //! Rules of `tool-trajectory`.
 
 use evalsuite_schema::diagnostics::Severity;
-use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall};
+use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, GraderConfig, TrajectoryMode};
 use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::{Object, Value, is_tool_named};
 
-use super::Rules;
+use super::{Constant, Family, Rules};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::Scope;
@@ -13,7 +13,9 @@ use crate::fields::{Fields, label};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
-pub(super) fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family = Family { rules: &[("tool-trajectory", tools)], constant };
+
+fn tools(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let Rules { fields, parts, cx, .. } = rules;
     let mode = parts.get("mode").and_then(Written::word);
     let (minimums_entry, maximums_entry) = (fields.get("minimums"), fields.get("maximums"));
@@ -218,4 +220,37 @@ fn has_path<'o>(object: &'o Object, path: &str) -> bool {
     };
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     object.contains_key(path) || object.get(first).is_some_and(|value| rest.split('.').try_fold(value, step).is_some())
+}
+
+fn constant(config: &GraderConfig) -> Option<Constant> {
+    let GraderConfig::ToolTrajectory(trajectory) = config else { return None };
+    let always = |key, reason: &str, help: &str| Constant {
+        passes: true,
+        key,
+        reason: reason.to_owned(),
+        help: help.to_owned(),
+    };
+    match trajectory.mode {
+        TrajectoryMode::AnyOrder => {
+            let needs_nothing = trajectory.minimums.iter().all(|(_, minimum)| *minimum == 0);
+            let help =
+                "write a minimum of at least 1, or `maximums`, such as `refund: 0` for a tool that must not be called";
+            (needs_nothing && trajectory.maximums.is_empty())
+                .then(|| always("minimums", "every tool is called at least 0 times", help))
+        }
+        TrajectoryMode::Subset => {
+            let is_any = |args: &Option<Args>| matches!(args, None | Some(Args::Any));
+            let ignores =
+                |own: &Option<ArgsMatch>| *own.as_ref().unwrap_or(&trajectory.args_match) == ArgsMatch::Ignore;
+            let mut expected = trajectory.expected.iter();
+            let allows_all = expected.any(|call| {
+                !call.tool.is_empty()
+                    && call.tool.bytes().all(|byte| byte == b'*')
+                    && (is_any(&call.args) || ignores(&call.args_match))
+            });
+            let help = "name the tools that may be called";
+            allows_all.then(|| always("expected", "every call is an expected one, because `*` is any tool", help))
+        }
+        _ => None,
+    }
 }

@@ -10,7 +10,9 @@ use evalsuite_schema::digest::hexadecimal;
 use evalsuite_schema::grader::{AnswerStep, AskedJudge};
 use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
-use evalsuite_schema::{Calibration, Case, Examples, Grader, GraderConfig, Hooks, Location, Requires, SealMode, Suite};
+use evalsuite_schema::{
+    Calibration, Case, Examples, Grader, GraderConfig, Hooks, Location, Requires, SealMode, Sealing, Suite,
+};
 use hmac_sha256::Hash;
 
 use crate::cases::execution;
@@ -132,9 +134,7 @@ impl LoadedSuite {
                 places.insert(case.location.clone());
             }
             for grader in case.all_graders().flat_map(Grader::with_members) {
-                if let GraderConfig::CodeGrader(config) = &grader.config
-                    && config.sealing.asks()
-                {
+                if grader.config.settings().sealing().is_some_and(Sealing::asks) {
                     places.insert(grader.location.clone());
                 }
             }

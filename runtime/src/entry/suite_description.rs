@@ -10,14 +10,15 @@ use evalsuite_schema::sorting::map;
 use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::{SuiteLocation, package_directory, program};
+use crate::model::suite_location::{
+    SuiteLocation, directory_of_file, own_directory, package_directory, program, shared_directories,
+};
 use crate::platform::digest::{file_key, sha256};
 use crate::platform::environment;
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::cassette_directory;
 use crate::record::run_record::package_in_workspace;
-use crate::run::case::reuse::{directory_of_file, own_directory, shared_directories};
 
 /// Environment variable with a directory for descriptions of suites.
 ///

@@ -32,7 +32,7 @@ pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
 }
 
 /// The result of a composite whose members have these results.
-pub(crate) fn aggregate(config: &Composite, members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
+pub(super) fn aggregate(config: &Composite, members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
     let complete = |mut result: GraderResult| {
         for member in members {
             result.score.assertions.extend(member.assertions.iter().map(|assertion| {
@@ -166,6 +166,39 @@ fn aggregation_prompt(prompt: Option<&Prompt>, results: &Value) -> Result<String
     }
     let results = fenced(&pretty(results));
     Ok(Syntax::Template.fill(&text, |name| (name == RESULTS).then(|| results.as_str().into())))
+}
+
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+    use crate::grade::probed::{GraderClass, Passing, Probed, class};
+
+    pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
+        if let GraderConfig::Composite(config) = config { Some(config) } else { None }
+    }
+
+    impl Probed for Composite {
+        fn class(&self) -> GraderClass {
+            let classes: Vec<GraderClass> = self.members.iter().map(class).collect();
+            let is_code = matches!(self.aggregator, Aggregator::CodeGrader { .. });
+            if classes.iter().all(|class| *class == GraderClass::Limit) {
+                GraderClass::Limit
+            } else if is_code || classes.contains(&GraderClass::Opaque) {
+                GraderClass::Opaque
+            } else {
+                GraderClass::Plain
+            }
+        }
+
+        fn advice(&self, _grader: &Grader, _passing: &Passing<'_>) -> Option<String> {
+            let is_always_met = matches!(self.aggregator, Aggregator::Threshold { threshold } if threshold <= 0.0);
+            is_always_met
+                .then(|| "a `threshold` of 0 is always met: write the share of members that has to pass".to_owned())
+        }
+    }
 }
 
 #[cfg(test)]

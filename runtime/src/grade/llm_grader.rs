@@ -10,12 +10,13 @@ use evalsuite_schema::json::Object;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Grader, GraderConfig, Location, Value};
 
+use crate::grade::command_input::with_input;
+use crate::grade::grader_command;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::grading_context::GradingContext;
-use crate::grade::metric_graders::tool_calls;
+use crate::grade::reported_work::tool_calls;
 use crate::grade::scoring::weighted_mean;
 use crate::grade::user_grader::{Graded, GraderCall};
-use crate::grade::{code_grader, grader_command};
 use crate::judge::contradiction::ReplyDefect;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::{Majority, majority, representative};
@@ -74,7 +75,7 @@ fn grade_answer(
     let shape = ReplyShape::of(criteria);
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
         let run = |input: &Value| grader_command::output(command, input, context);
-        code_grader::with_input(config, path, context, run)
+        with_input(config, path, context, run)
             .map_err(grader_command::unwritable_input)
             .flatten()
             .and_then(|text| if text.is_empty() { Err("the command printed nothing".into()) } else { Ok(text) })

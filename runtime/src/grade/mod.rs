@@ -2,6 +2,7 @@
 
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
+pub(crate) mod command_input;
 pub(crate) mod compare;
 pub(crate) mod composite;
 pub(crate) mod field_accuracy;
@@ -9,12 +10,13 @@ pub(crate) mod grader_command;
 pub(crate) mod grader_record;
 pub(crate) mod grading_context;
 pub(crate) mod json_graders;
-#[cfg_attr(not(feature = "json-schema"), path = "without_json_schema.rs")]
-pub(crate) mod json_schema;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
+#[cfg(feature = "probe")]
+pub(crate) mod probed;
 #[cfg_attr(not(feature = "patterns"), path = "without_regex.rs")]
 pub(crate) mod regex;
+pub(crate) mod reported_work;
 pub(crate) mod scoring;
 pub(crate) mod similar;
 pub(crate) mod skill_trigger;
@@ -25,8 +27,8 @@ pub(crate) mod user_grader;
 
 use std::time::Instant;
 
-use evalsuite_records::record::{Assertion, GraderRecord};
-use evalsuite_schema::{Grader, GraderConfig};
+use evalsuite_records::record::{Assertion, GraderKind, GraderRecord};
+use evalsuite_schema::{Grader, GraderConfig, settings_of};
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_record::GraderResult;
@@ -74,15 +76,17 @@ fn grade_transformed(call: &GraderCall<'_>) -> GraderRecord {
 
 /// Why the files that code grades are not known: missing data is not evidence, so that the grader is an error.
 fn lost_workspace(config: &GraderConfig, context: &GradingContext<'_>) -> Option<String> {
-    let is_code = matches!(config, GraderConfig::CodeGrader(_) | GraderConfig::User { .. });
+    let is_code = config.kind() == GraderKind::Command || matches!(config, GraderConfig::User { .. });
     is_code.then(|| context.cassette.lost_workspace()).flatten()
 }
 
-/// The name of the variable that holds the settings, in a type that has settings.
-macro_rules! settings_of {
-    ($settings:ty, $name:ident) => {
-        $name
-    };
+/// The result of a grader whose members have these results.
+#[cfg(feature = "grader-tests")]
+pub(crate) fn aggregate(members: &[GraderRecord], call: &GraderCall<'_>) -> GraderRecord {
+    match &call.grader.config {
+        GraderConfig::Composite(config) => composite::aggregate(config, members, call),
+        other => Score::error(format!("`{}` has no members", other.type_name())).into_record(call),
+    }
 }
 
 /// Generates the calls of the functions in the table of graders.

@@ -130,6 +130,31 @@ fn bit_parallel(rows: &[char], columns: &[char]) -> usize {
     rows.len().saturating_add_signed(isize::try_from(change).unwrap_or(isize::MAX))
 }
 
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+    use crate::grade::probed::{Passing, Probed};
+
+    pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
+        if let GraderConfig::Similar(config) = config { Some(config) } else { None }
+    }
+
+    impl Probed for Similar {
+        fn advice(&self, grader: &Grader, passing: &Passing<'_>) -> Option<String> {
+            match (self.max_distance, grader.min_score) {
+                (Some(distance), _) => Some(format!(
+                    "a `max_distance` of {distance} is too far for a text of this length: other texts are as close"
+                )),
+                (None, Some(mark)) => Some(format!("a similarity of {mark} is too low: other texts are as similar")),
+                (None, None) => passing.by_listing(),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::{Message, Role};

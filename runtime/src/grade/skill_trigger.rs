@@ -5,7 +5,7 @@ use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::{ToolCall, Value};
 
 use crate::grade::assertion_text::{in_text, shorten};
-use crate::grade::metric_graders::{NotReported, tool_calls};
+use crate::grade::reported_work::{NotReported, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
@@ -55,6 +55,41 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
         };
         output.then(|| format!("Tool \"{}\" output referenced skill file for \"{skill}\"", in_text(&call.tool)))
     })
+}
+
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+    use crate::grade::probed::{Passing, Probed, skill_call};
+
+    pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
+        match config {
+            GraderConfig::ToolTrajectory(config) => Some(config),
+            GraderConfig::SkillTrigger(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    impl Probed for SkillTrigger {
+        fn skill(&self) -> Option<&str> {
+            Some(&self.skill)
+        }
+
+        fn expected_calls(&self) -> Vec<ToolCall> {
+            self.should_trigger.then(|| skill_call(&self.skill)).into_iter().collect()
+        }
+
+        fn advice(&self, _grader: &Grader, _passing: &Passing<'_>) -> Option<String> {
+            let text = match self.should_trigger {
+                true => "only the use of the skill is asked for: add a grader of the answer",
+                false => "the grader only forbids a skill: add what has to be done instead",
+            };
+            Some(text.to_owned())
+        }
+    }
 }
 
 #[cfg(test)]

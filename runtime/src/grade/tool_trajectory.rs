@@ -15,8 +15,7 @@ use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};
 
 use crate::grade::assertion_text::{in_text, shorten, show};
 use crate::grade::grader_record::GraderResult;
-use crate::grade::json_graders::equal;
-use crate::grade::metric_graders::{NotReported, call_duration_ms, calls_of_tools, knows_all_tools, tool_calls};
+use crate::grade::reported_work::{NotReported, call_duration_ms, calls_of_tools, knows_all_tools, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::{Score, ScoreState};
 use crate::record::trial_statistics::ratio;
@@ -279,7 +278,7 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
     }
     let Some(actual) = call.arguments() else { return false };
     let (expected, actual) = (&compared(expected, item), &compared(&actual, item));
-    let agree = |key: &String, value: &Value, other: &Object| other.get(key).is_some_and(|other| equal(value, other));
+    let agree = |key: &String, value: &Value, other: &Object| other.get(key).is_some_and(|other| value.is_same(other));
     match how {
         ArgsMatch::Ignore => true,
         ArgsMatch::Exact => {
@@ -289,7 +288,7 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
         ArgsMatch::Subset => actual.iter().all(|(key, value)| agree(key, value, expected)),
         ArgsMatch::Paths(paths) => paths.iter().all(|path| match at_path(expected, path) {
             None => true,
-            Some(value) => at_path(actual, path).is_some_and(|actual| equal(value, actual)),
+            Some(value) => at_path(actual, path).is_some_and(|actual| value.is_same(actual)),
         }),
     }
 }
@@ -364,6 +363,69 @@ fn reassign(free: usize, last: usize, reached_from: &[Option<usize>], item_of: &
         match before {
             Some(before) if item != last => call = before,
             _ => return,
+        }
+    }
+}
+
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+mod to_probes {
+    use evalsuite_schema::{EmptyProbe, Grader};
+
+    use super::*;
+    use crate::grade::probed::{GraderClass, Passing, Probed, a_tool};
+
+    /// Most calls of one tool in a reference.
+    const MOST_CALLS: u64 = 64;
+
+    impl Probed for ToolTrajectory {
+        /// A trajectory may only say how many calls are too many. A maximum of 0 forbids a tool.
+        fn class(&self) -> GraderClass {
+            let only_limits = self.mode == TrajectoryMode::AnyOrder
+                && self.minimums.is_empty()
+                && self.maximums.iter().all(|(_, most)| *most > 0);
+            if only_limits { GraderClass::Limit } else { GraderClass::Plain }
+        }
+
+        fn expected_calls(&self) -> Vec<ToolCall> {
+            if self.mode == TrajectoryMode::AnyOrder {
+                let times = |(tool, least): &(String, u64)| {
+                    (0..(*least).min(MOST_CALLS)).map(|_| ToolCall::new(a_tool(tool))).collect::<Vec<_>>()
+                };
+                return self.minimums.iter().flat_map(times).collect();
+            }
+            let call = |expected: &ExpectedCall| {
+                let input = match &expected.args {
+                    Some(Args::Object(object)) => object.clone(),
+                    Some(Args::Any) | None => Object::new(),
+                };
+                let mut call = ToolCall::new(a_tool(&expected.tool)).with_input(Value::Object(input));
+                call.duration_ms = expected.max_duration_ms.map(|_| 0.0);
+                call
+            };
+            self.expected.iter().map(call).collect()
+        }
+
+        fn advice(&self, _grader: &Grader, passing: &Passing<'_>) -> Option<String> {
+            let text = match self.mode {
+                TrajectoryMode::Subset if passing.has(EmptyProbe::Silent) => {
+                    "no calls at all are a `subset`: `superset`, `in_order` or `exact` would distinguish"
+                }
+                TrajectoryMode::AnyOrder if self.minimums.is_empty() => {
+                    "the grader only forbids calls: add `minimums`, or a grader of the answer"
+                }
+                TrajectoryMode::AnyOrder if self.minimums.iter().all(|(_, least)| *least == 0) => {
+                    "a minimum of 0 is always met: write at least 1, or add a grader of the answer"
+                }
+                _ if self.expected.is_empty() && self.minimums.is_empty() => {
+                    "the grader asks for no calls: add a grader of the answer"
+                }
+                _ if passing.has(EmptyProbe::Busy) => {
+                    "only the names of tools are compared: add `args` to the expected calls, or a grader of the answer"
+                }
+                _ => return None,
+            };
+            Some(text.to_owned())
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::platform::environment;
 use crate::platform::errors::text_error;
 use crate::platform::url::{has_user, secrets_of_query, with_path_end, without_credentials};
 use crate::record::cassette::OF_COMMAND;
-use crate::record::cassette::named_files::add_named_files;
+use crate::record::cassette::recorded_input::add_named_files;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]

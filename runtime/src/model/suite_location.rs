@@ -1,11 +1,12 @@
 //! Where the files of a suite are while a test program runs.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use evalsuite_schema::PathRef;
 
-use crate::model::suite::EvalSuite;
+use crate::model::suite::{EvalCase, EvalSuite};
 
 /// Name of the directory for files from outside the package.
 const OUTSIDE_PACKAGE: &str = ".evalsuite-elsewhere";
@@ -86,4 +87,22 @@ fn real(path: &Path) -> PathBuf {
         }
     }
     path.to_owned()
+}
+
+/// The directory that belongs to one case only: that of its file, unless it is the suite's or other cases are in it, too.
+pub(crate) fn own_directory(is_shared: bool, case_dir: &str, places: &SuiteLocation) -> Option<PathBuf> {
+    let directory = places.join(case_dir);
+    (!is_shared && directory != places.suite_dir && directory.is_dir()).then_some(directory)
+}
+
+/// The directory of the file that defines a case.
+pub(crate) fn directory_of_file(case: &EvalCase) -> &'static str {
+    case.file.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Directories whose files define several cases.
+pub(crate) fn shared_directories(suite: &EvalSuite) -> HashSet<&'static str> {
+    let mut cases = HashMap::new();
+    let is_other = |case: &&EvalCase| *cases.entry(directory_of_file(case)).or_insert(case.id) != case.id;
+    suite.cases.iter().filter(is_other).map(directory_of_file).collect()
 }

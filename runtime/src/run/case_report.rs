@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use evalsuite_records::record::{CaseRecord, Reason, Status, TrialRecord};
-use evalsuite_schema::json::FromJson;
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Case, Object, Suite};
 
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -129,3 +129,12 @@ impl fmt::Display for CaseError {
 }
 
 impl Error for CaseError {}
+
+/// How a trial ended.
+#[derive(Debug, Clone, ToJson, FromJson)]
+pub(crate) struct TrialResult {
+    pub(crate) outcome: Status,
+    pub(crate) score: Option<f64>,
+    /// The answer, as far as the record has it; `None` where the agent gave none.
+    pub(crate) answer: Option<String>,
+}

@@ -20,5 +20,4 @@ pub(crate) mod session;
 pub(crate) mod settings;
 mod test_filter;
 pub(crate) mod trial;
-pub(crate) mod trial_result;
 pub(crate) mod trials;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use evalsuite_records::record::{Mode, ModelCalls, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, suggest};
-use evalsuite_schema::grader::{AskedJudge, ComparedWith};
+use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::sorting::set;
 use evalsuite_schema::{Case, Grader, GraderConfig, SimulatedUser, Suite, Turn};
 
@@ -145,11 +145,8 @@ pub(crate) fn asks_judge(case: &Case, registry: &Registry) -> bool {
 
 /// Whether a grader compares the answer with the accepted one.
 pub(crate) fn compares_with_baseline(case: &Case) -> bool {
-    let is_one = |grader: &Grader| match &grader.config {
-        GraderConfig::Compare(config) => config.against == ComparedWith::Baseline,
-        _ => false,
-    };
-    case.graders.iter().any(|grader| grader.with_members().any(is_one))
+    let mut graders = case.graders.iter().flat_map(Grader::with_members);
+    graders.any(|grader| grader.config.settings().compares_with_baseline())
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {

@@ -11,7 +11,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
 use crate::platform::process::Echo;
 use crate::workspace::copy::{self, CopyMode};
-use crate::workspace::{remove_directory, repos, workspace_error};
+use crate::workspace::{remove_directory, workspace_error};
 
 /// The state of a base workspace that a reset returns to.
 #[derive(Debug, Clone, Default, ToJson, FromJson)]
@@ -47,18 +47,16 @@ pub(crate) fn build(
 ) -> Result<(), Reason> {
     remove_directory(directory).map_err(|error| workspace_error(&error_at(directory, &error)))?;
     materialise(Some(workspace), directory, location).map_err(|error| workspace_error(&error))?;
-    workspace.repos.iter().try_for_each(|repo| repos::clone(repo, directory, location, echo))
+    crate::workspace::repos::clone_all(workspace, directory, location, echo)?;
+    Ok(())
 }
 
 impl BaseFacts {
     /// The state of a finished base workspace, after its hook.
     pub(crate) fn of(workspace: &Workspace, directory: &Path, echo: Echo) -> Self {
-        // A repository that the hook removed cannot be reset.
-        let fact = |path: &String| {
-            let commit = repos::head(&directory.join(repos::relative(path)), echo).ok()?;
-            Some(BaseRepo { path: path.clone(), commit })
-        };
-        Self { repos: workspace.repos.iter().filter_map(|repo| fact(&repo.path)).collect() }
+        let mut facts = Self::default();
+        crate::workspace::repos::add_commits(&mut facts.repos, workspace, directory, echo);
+        facts
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::Reset;
 
@@ -11,8 +11,6 @@ use crate::platform::files::{error_at, make_symlink};
 use crate::platform::process::Echo;
 use crate::platform::untrusted::{EntryKind, remove_directory};
 use crate::workspace::base::BaseFacts;
-use crate::workspace::git::git;
-use crate::workspace::repos;
 use crate::workspace::snapshot::{CACHES, TreeEntry, WalkLimits, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
@@ -214,26 +212,6 @@ pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the repositories of a workspace to their commits.
-pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> io::Result<()> {
-    facts
-        .repos
-        .iter()
-        .try_for_each(|repo| reset_repo(&workspace.join(repos::relative(&repo.path)), &repo.commit, reset, echo))
-}
-
-fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> io::Result<()> {
-    if !directory.join(".git").exists() {
-        // Git would use a repository around the workspace instead.
-        return Err(io::Error::other(format!("{} is not a repository any more", directory.display())));
-    }
-    // Ends whatever the agent began, a merge for instance.
-    git(directory, ["reset", "--quiet", "--hard"], echo)?;
-    git(directory, ["checkout", "--quiet", "--force", "--detach", commit], echo)?;
-    let clean = if reset == Reset::Strict { "-ffdxq" } else { "-ffdq" };
-    git(directory, ["clean", clean], echo).map(drop)
-}
-
 /// Returns a shared workspace to its base: repositories by git, everything else from an unchanged copy.
 pub(crate) fn restore(
     workspace: &Path,
@@ -242,27 +220,9 @@ pub(crate) fn restore(
     reset: Reset,
     echo: Echo,
 ) -> io::Result<()> {
-    let mut repos = Vec::new();
-    for repo in &facts.repos {
-        let path = repos::relative(&repo.path);
-        let directory = workspace.join(&path);
-        restore_git_directory(&pristine.join(&path), &directory)?;
-        if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
-            // Its files are damaged beyond what git can repair.
-            remove_entry(&directory).map_err(|error| error_at(&directory, &error))?;
-            fs::create_dir_all(&directory).map_err(|error| error_at(&directory, &error))?;
-            CopyMode::Whole.run(&pristine.join(&path), &directory)?;
-        }
-        repos.push(path);
-    }
-    CopyMode::Restore(reset).run_without(&repos, pristine, workspace)
-}
-
-/// Removes what an agent left in a repository: its commits would be there for the next trial, in branches, stashes and reflogs.
-fn restore_git_directory(pristine: &Path, directory: &Path) -> io::Result<()> {
-    let [from, to] = [pristine, directory].map(|parent| parent.join(".git"));
-    let are_directories = [&from, &to].iter().all(|path| path.symlink_metadata().is_ok_and(|there| there.is_dir()));
-    if are_directories { CopyMode::Restore(Reset::Strict).run(&from, &to) } else { Ok(()) }
+    let mut restored: Vec<PathBuf> = Vec::new();
+    crate::workspace::repos::restore((workspace, pristine), facts, reset, echo, &mut restored)?;
+    CopyMode::Restore(reset).run_without(&restored, pristine, workspace)
 }
 
 #[cfg(all(test, unix))]

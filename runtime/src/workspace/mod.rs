@@ -3,7 +3,6 @@
 pub(crate) mod base;
 pub(crate) mod copy;
 pub(crate) mod diff;
-pub(crate) mod git;
 pub(crate) mod replayable_changes;
 pub(crate) mod repos;
 pub(crate) mod skills;
@@ -14,7 +13,7 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
-pub(crate) use crate::workspace::copy::{git_reset, restore};
+pub(crate) use crate::workspace::copy::restore;
 pub(crate) use crate::workspace::skills::replace_skills;
 
 /// The reason of a case whose workspace cannot be made.

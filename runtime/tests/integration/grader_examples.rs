@@ -2,8 +2,9 @@
 
 use std::panic::catch_unwind;
 use std::path::Path;
+use std::time::Duration;
 
-use evalsuite::{EvalSuite, Evals, Evidence};
+use evalsuite::{EvalSuite, Evals, Evidence, GradedOutcome, Message, Outcome, Role, ToolCall, Verdict};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 
@@ -109,4 +110,57 @@ fn an_example_that_no_grader_decides_has_no_verdict() {
         let expected = format!("a.json:{line}:9: the example is not decided by case `a`: ");
         assert!(text.contains(&expected), "{text}");
     }
+}
+
+/// A suite whose case has a grader of the answer, one of tool calls, and a limit.
+fn refunds() -> Evals {
+    let calls = json!({"tool-trajectory": {"mode": "any_order", "minimums": [["refund", 1]]}});
+    let graders = json!([
+        contains("19.90"),
+        grader("calls", 9, calls),
+        grader("latency", 10, json!({"latency": {"threshold": 500.0}}))
+    ]);
+    Evals::new(of(graders, json!({})))
+}
+
+fn grade(evals: &Evals, outcome: Outcome) -> GradedOutcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(evals.grade("a", outcome)).unwrap()
+}
+
+fn with_calls(tools: &[&str]) -> Outcome {
+    let call = |message: Message, tool: &&str| message.with_tool_call(ToolCall::new(*tool));
+    let message = tools.iter().fold(Message::empty(Role::Assistant), call);
+    Outcome::from("19.90 EUR").with_messages(vec![message]).with_duration(Duration::from_millis(400))
+}
+
+#[test]
+fn an_outcome_is_graded_without_an_agent() {
+    let evals = refunds();
+    let passed = grade(&evals, with_calls(&["refund"]));
+    assert_eq!((passed.verdict(), passed.score(), passed.unresolved()), (Some(Verdict::Pass), Some(1.0), &[][..]));
+    let names: Vec<&str> = passed.graders().iter().map(|grader| grader.name.as_str()).collect();
+    assert_eq!(names, ["contains-19.90", "calls", "latency"]);
+    let failed = grade(&evals, with_calls(&["lookup"]));
+    assert_eq!((failed.verdict(), failed.graders()[1].verdict), (Some(Verdict::Fail), Some(Verdict::Fail)));
+}
+
+#[test]
+fn what_an_outcome_does_not_report_is_no_verdict() {
+    let evals = refunds();
+    let open = grade(&evals, Outcome::from("19.90 EUR"));
+    assert_eq!((open.verdict(), open.score()), (None, None));
+    let reasons = open.unresolved();
+    assert!(reasons[0].starts_with("grader `calls` has no result: the agent reported no calls"), "{reasons:?}");
+    assert_eq!(reasons[1], "grader `latency` has no result: the duration of the agent is not known");
+}
+
+#[test]
+fn an_outcome_of_no_case_and_an_invalid_one_are_errors() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let error =
+        |case: &str, outcome: Outcome| runtime.block_on(refunds().grade(case, outcome)).unwrap_err().to_string();
+    assert_eq!(error("b", Outcome::from("hello")), "case `b` of suite `x` does not exist");
+    let negative = Outcome::from("hello").with_cost_usd(-1.0);
+    assert_eq!(error("a", negative), "the agent reported a cost that is not a number of at least 0");
 }

@@ -2,11 +2,12 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use super::Preprocessor;
+use super::{GraderSettings, PreparedCommand, Preprocessor};
 use crate::json::{FromJson, ToJson};
-use crate::{Command, Object, PathRef, Sealing};
+use crate::{Command, Object, Sealing};
 
-/// Settings of `code-grader`.
+/// A command decides, with a score, `pass`, `fail` or a JSON object on standard output (see the protocols), or without output by its exit
+/// status. Keys that are not in this table are added to `config`.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(open)]
@@ -40,14 +41,14 @@ pub struct CodeGrader {
     pub preprocessors: Option<Vec<Preprocessor>>,
 }
 
-/// A command and its working directory.
-#[skip_empty]
-#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
-pub struct PreparedCommand {
-    /// What runs.
-    pub command: Command,
-    /// Working directory; `None`: the directory of the eval file.
-    pub cwd: Option<PathRef>,
+impl GraderSettings for CodeGrader {
+    fn command(&self) -> Option<&Command> {
+        Some(&self.run.command)
+    }
+
+    fn sealing(&self) -> Option<&Sealing> {
+        Some(&self.sealing)
+    }
 }
 
 /// Where the result of a command is read.
@@ -60,5 +61,3 @@ pub enum ResultSource {
     /// The exit status alone.
     Status,
 }
-
-crate::keys::made!(PreparedCommand);

@@ -2,12 +2,13 @@
 
 use evalsuite_derive::Keys;
 
+use crate::Command;
 use crate::json::{FromJson, ToJson};
 
 use super::keys::ASSERTIONS;
-use super::{Grader, PreparedCommand, Prompt, ResultSource};
+use super::{AskedJudge, Grader, GraderSettings, PreparedCommand, Prompt, ResultSource};
 
-/// Settings of `composite`.
+/// Several graders in one, at most 4 levels deep.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Composite {
     /// The members, with different names.
@@ -17,6 +18,24 @@ pub struct Composite {
     /// How they become one score.
     #[key(Object(AggregatorKeys::TABLE), "{type: threshold, threshold: 0.5}", required, by_hand)]
     pub aggregator: Aggregator,
+}
+
+impl GraderSettings for Composite {
+    fn asked_judge(&self) -> Option<AskedJudge<'_>> {
+        matches!(self.aggregator, Aggregator::LlmGrader { .. }).then_some(AskedJudge::Default)
+    }
+
+    fn command(&self) -> Option<&Command> {
+        if let Aggregator::CodeGrader { run, .. } = &self.aggregator { Some(&run.command) } else { None }
+    }
+
+    fn members(&self) -> &[Grader] {
+        &self.members
+    }
+
+    fn members_mut(&mut self) -> &mut [Grader] {
+        &mut self.members
+    }
 }
 
 /// How the members of a composite become one score.

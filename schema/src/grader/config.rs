@@ -1,8 +1,9 @@
 //! Code generated from the table of graders, and who grades: code, commands, or the judges that graders ask.
 
-use super::{Aggregator, Composite, Grader, GraderConfig};
+use super::{Grader, GraderConfig};
 
 use crate::json::{FromJson, ToJson};
+use crate::{Command, Sealing, Value};
 
 /// Generates [`GraderConfig`](super::GraderConfig) and its functions from the table.
 macro_rules! grader_config {
@@ -11,7 +12,7 @@ macro_rules! grader_config {
         #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
         #[non_exhaustive]
         pub enum GraderConfig {
-            $($(#[doc = $doc])* #[json(rename = $name)] $variant $(($settings))?,)*
+            $(#[doc = concat!("`", $name, "`")] $(#[doc = $doc])* #[json(rename = $name)] $variant $(($settings))?,)*
             /// A grader registered in Rust decides.
             #[json(rename = "user")]
             User {
@@ -65,6 +66,25 @@ macro_rules! grader_config {
                 }
             }
 
+            /// What the settings say to code that does not know the type. A type without settings, and a grader in Rust, say nothing.
+            pub fn settings(&self) -> &dyn GraderSettings {
+                match self {
+                    $(Self::$variant $(($crate::settings_of!($settings, settings)))? => {
+                        let known: &[&dyn GraderSettings] = &[$($crate::settings_of!($settings, settings),)? &()];
+                        known[0]
+                    })*
+                    Self::User { .. } => &(),
+                }
+            }
+
+            /// As [`settings`](Self::settings), to change them; `None` without any.
+            pub fn settings_mut(&mut self) -> Option<&mut dyn GraderSettings> {
+                match self {
+                    $($(Self::$variant($crate::settings_of!($settings, settings)) => Some(settings),)?)*
+                    _ => None,
+                }
+            }
+
             /// Who decides: the judge for [`GraderKind::Model`]. A registered grader may be of another kind.
             pub fn kind(&self) -> GraderKind {
                 match self {
@@ -73,6 +93,15 @@ macro_rules! grader_config {
                 }
             }
         }
+    };
+}
+
+/// The name of the variable that holds the settings, in a type that has settings.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! settings_of {
+    ($settings:ty, $name:ident) => {
+        $name
     };
 }
 
@@ -115,36 +144,82 @@ pub enum AskedJudge<'g> {
     Named(&'g str),
 }
 
+/// What the settings of a type say to code that does not know the type.
+pub trait GraderSettings {
+    /// What the type adds to the name of a grader without one; `None`: the name is the type.
+    fn name_part(&self) -> Option<String> {
+        None
+    }
+
+    /// The texts that it looks for.
+    fn texts(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// The tools that it names, each with whether it has to be called.
+    fn tools(&self) -> Vec<(&str, bool)> {
+        Vec::new()
+    }
+
+    /// Whether one of the [`GUARDS`] is a guard with these settings.
+    fn is_guard(&self) -> bool {
+        true
+    }
+
+    /// The JSON Schema that it validates against, which needs a feature of the runtime.
+    fn json_schema(&self) -> Option<&Value> {
+        None
+    }
+
+    /// The judge that it asks, without what its members ask. For a registered grader, this is not known here.
+    fn asked_judge(&self) -> Option<AskedJudge<'_>> {
+        None
+    }
+
+    /// Whether it compares the answer with the accepted one.
+    fn compares_with_baseline(&self) -> bool {
+        false
+    }
+
+    /// The command that it runs.
+    fn command(&self) -> Option<&Command> {
+        None
+    }
+
+    /// What the command may use.
+    fn sealing(&self) -> Option<&Sealing> {
+        None
+    }
+
+    /// The graders in it.
+    fn members(&self) -> &[Grader] {
+        &[]
+    }
+
+    /// As [`members`](Self::members), to change them.
+    fn members_mut(&mut self) -> &mut [Grader] {
+        &mut []
+    }
+}
+
+impl GraderSettings for () {}
+
 impl GraderConfig {
     /// Whether the grader itself validates against a JSON Schema, which needs a feature of the runtime.
     pub fn needs_json_schema(&self) -> bool {
-        match self {
-            Self::JsonSchema(_) => true,
-            Self::ContainsJson(config) => config.schema.is_some(),
-            _ => false,
-        }
+        self.settings().json_schema().is_some()
     }
 
     /// Whether the grader is a guard: it checks a limit or which tools are called, and without a `min_score` its verdict is not averaged
     /// with those of other graders. A case fails if the verdict is `fail`.
     pub fn is_guard(&self) -> bool {
-        let is_wanted = matches!(self, Self::SkillTrigger(config) if config.should_trigger);
-        GUARDS.contains(&self.type_name()) && !is_wanted
+        GUARDS.contains(&self.type_name()) && self.settings().is_guard()
     }
 
     /// The judge that the grader itself asks, without what the members of a composite ask. For a registered grader,
     /// this is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {
-        let settings = match self {
-            Self::LlmGrader(config) => &config.judge,
-            Self::Rubrics(config) => &config.judge,
-            Self::Compare(config) => &config.judge,
-            Self::Composite(Composite { aggregator: Aggregator::LlmGrader { .. }, .. }) => {
-                return Some(AskedJudge::Default);
-            }
-            _ => return None,
-        };
-        Some(settings.target.as_deref().map_or(AskedJudge::Default, AskedJudge::Named))
+        self.settings().asked_judge()
     }
 }
 
@@ -164,9 +239,7 @@ impl Grader {
         let mut waiting = vec![self];
         std::iter::from_fn(move || {
             let grader = waiting.pop()?;
-            if let GraderConfig::Composite(composite) = &grader.config {
-                waiting.extend(composite.members.iter().rev());
-            }
+            waiting.extend(grader.config.settings().members().iter().rev());
             Some(grader)
         })
     }

@@ -1,5 +1,6 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
+use super::GraderSettings;
 use crate::Value;
 use crate::calendar_date::{self, Date, DateFormat};
 use crate::json::{FromJson, ToJson};
@@ -8,7 +9,7 @@ use evalsuite_derive::{Keys, Words};
 use crate::white_space::trim;
 use crate::{Content, Message, Role};
 
-/// Settings of `field-accuracy`.
+/// Fields of a JSON answer match the reference answer. Of repeated keys, the last one counts.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct FieldAccuracy {
     /// The fields.
@@ -19,6 +20,8 @@ pub struct FieldAccuracy {
     #[json(default, skip_if = "crate::is_default")]
     pub aggregation: FieldAggregation,
 }
+
+impl GraderSettings for FieldAccuracy {}
 
 impl FieldAccuracy {
     /// The value at a path of a document: names and `[n]` joined by dots. Empty parts are skipped; a number selects an

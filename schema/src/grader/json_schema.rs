@@ -1,5 +1,6 @@
 //! Settings of `json-schema` and `contains-json`.
 
+use super::GraderSettings;
 use crate::Value;
 use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, skip_empty};
@@ -9,7 +10,10 @@ use crate::PathRef;
 /// Types of the key `schema`.
 const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
 
-/// A JSON Schema: the settings of `json-schema`.
+/// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled keywords,
+/// invalid patterns, references out of the file and reference cycles are reported with their location. `format` is enforced in all drafts,
+/// and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo add --dev evalsuite --features
+/// json-schema`. Without the feature, the grader is a compile error.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(by_hand)]
@@ -22,6 +26,12 @@ pub struct JsonSchema {
     pub schema: Value,
 }
 
+impl GraderSettings for JsonSchema {
+    fn json_schema(&self) -> Option<&Value> {
+        Some(&self.schema)
+    }
+}
+
 impl JsonSchema {
     /// What it is called in results: its file as written, or `the schema`.
     pub fn name(&self) -> &str {
@@ -29,7 +39,10 @@ impl JsonSchema {
     }
 }
 
-/// Settings of `contains-json`.
+/// The answer contains a JSON object, between any other text. A brace that is followed by a key and a colon, or by a closing brace, begins
+/// an object; other braces are text. If the object is not finished or not JSON, the objects in it do not count. With `schema`, one of its
+/// objects conforms to it, as with `json-schema`, which also describes how schemas are checked and which feature they need. An object
+/// inside an object is not checked separately.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -37,4 +50,10 @@ pub struct ContainsJson {
     /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
     #[key(SCHEMA, "./refund.schema.json", default = "any object passes", codes(InvalidJsonSchema), by_hand)]
     pub schema: Option<JsonSchema>,
+}
+
+impl GraderSettings for ContainsJson {
+    fn json_schema(&self) -> Option<&Value> {
+        self.schema.as_ref().map(|schema| &schema.schema)
+    }
 }

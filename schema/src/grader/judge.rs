@@ -1,8 +1,8 @@
-//! Settings of `llm-grader`, `rubrics` and `compare`.
+//! Settings of `llm-grader` and `rubrics`, and of all graders that ask a judge.
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use super::PreparedCommand;
+use super::{AskedJudge, GraderSettings, PreparedCommand};
 use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Command, Object, PathRef};
@@ -13,7 +13,7 @@ pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Ob
 /// As [`CRITERIA`], at least one.
 const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
-/// Settings of `llm-grader`.
+/// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -32,7 +32,17 @@ pub struct LlmGrader {
     pub judge: JudgeSettings,
 }
 
-/// Settings of `rubrics`.
+impl GraderSettings for LlmGrader {
+    fn texts(&self) -> Vec<&str> {
+        self.rubrics.iter().filter_map(|one| one.outcome.as_deref()).collect()
+    }
+
+    fn asked_judge(&self) -> Option<AskedJudge<'_>> {
+        Some(self.judge.asked())
+    }
+}
+
+/// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
 pub struct Rubrics {
@@ -46,6 +56,16 @@ pub struct Rubrics {
     pub judge: JudgeSettings,
 }
 
+impl GraderSettings for Rubrics {
+    fn texts(&self) -> Vec<&str> {
+        self.criteria.iter().filter_map(|one| one.outcome.as_deref()).collect()
+    }
+
+    fn asked_judge(&self) -> Option<AskedJudge<'_>> {
+        Some(self.judge.asked())
+    }
+}
+
 /// Settings of `rubric`, the old name of `rubrics`.
 #[derive(Keys)]
 #[keys(by_hand)]
@@ -53,64 +73,6 @@ pub struct Rubrics {
 pub struct OldRubric {
     #[key(flatten)]
     _judge: JudgeSettings,
-}
-
-/// Settings of `compare`.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
-pub struct Compare {
-    /// With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target.
-    /// Without one, the grader is undecided.
-    #[key(Choice(ComparedWith::WORDS), "baseline", default = "`reference`", codes(SettingConflict), init = ComparedWith::Reference)]
-    #[json(default, skip_if = "crate::is_default")]
-    pub against: ComparedWith,
-    /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
-    #[key(Text, "19.90 is on its way.", default = "the case's `expected_output`", by_hand)]
-    #[key(codes(MissingGraderSetting, PathLikePrompt, EmptyFile, MissingPath))]
-    pub reference: Option<ReferenceAnswer>,
-    /// What makes an answer the better one.
-    #[key(Text, "Is friendly", default = "the case's `criteria`, else its `description`")]
-    pub criteria: Option<String>,
-    /// What is handed to the judge.
-    #[key(flatten)]
-    #[json(default, skip_if = "crate::is_default")]
-    pub judge: JudgeSettings,
-}
-
-/// Which answer another one is compared with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
-pub enum ComparedWith {
-    /// An answer in the suite.
-    #[default]
-    Reference,
-    /// The accepted answer to the same case of the same target.
-    Baseline,
-}
-
-/// An answer to compare with.
-#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
-pub enum ReferenceAnswer {
-    /// Text written in the case.
-    Text(String),
-    /// A file, with its text at compile time.
-    File {
-        /// The file.
-        file: PathRef,
-        /// Its text.
-        text: String,
-    },
-}
-
-impl ReferenceAnswer {
-    /// The answer.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::File { text, .. } => text,
-        }
-    }
 }
 
 /// What is handed to a judge.
@@ -142,6 +104,13 @@ pub struct JudgeSettings {
     /// Commands that turn files in the answer into text, tried before the suite's.
     #[key(List(&Object(Preprocessor::TABLE)), "[{type: pdf, command: [./pdf_to_text.sh]}]", by_hand)]
     pub preprocessors: Option<Vec<Preprocessor>>,
+}
+
+impl JudgeSettings {
+    /// The judge that is asked.
+    pub fn asked(&self) -> AskedJudge<'_> {
+        self.target.as_deref().map_or(AskedJudge::Default, AskedJudge::Named)
+    }
 }
 
 /// A prompt of a judge.
@@ -252,4 +221,4 @@ pub struct Preprocessor {
     pub command: Command,
 }
 
-crate::keys::made!(Prompt, ReferenceAnswer);
+crate::keys::made!(Prompt);

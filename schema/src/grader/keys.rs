@@ -99,7 +99,7 @@ pub struct RustGrader;
 /// The table of a grader registered in Rust.
 pub const RUST_GRADER: &Table = RustGrader::TABLE;
 
-/// The table of a built-in type of graders with the keys of `settings`.
+/// The table of a built-in type of graders with the keys of `settings`, and their doc if the type has none of its own.
 pub const fn grader_table(
     settings: &Table,
     id: &'static str,
@@ -107,6 +107,7 @@ pub const fn grader_table(
     doc: &'static str,
     example: &'static str,
 ) -> Table {
+    let doc = if doc.is_empty() { settings.doc } else { doc };
     let table = Table::new(id, what, doc, settings.keys);
     Table { common: GRADER_KEYS, missing: Code::MissingGraderSetting, is_open: settings.is_open, example, ..table }
 }

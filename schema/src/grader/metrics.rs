@@ -2,9 +2,10 @@
 
 use evalsuite_derive::{Keys, skip_empty};
 
+use super::GraderSettings;
 use crate::json::{FromJson, ToJson};
 
-/// Settings of `latency`.
+/// The duration is at most `threshold`.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Latency {
     /// Longest duration that passes.
@@ -12,7 +13,9 @@ pub struct Latency {
     pub threshold: f64,
 }
 
-/// Settings of `cost`.
+impl GraderSettings for Latency {}
+
+/// The cost is at most `budget`.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct Cost {
     /// Highest cost that passes.
@@ -20,7 +23,9 @@ pub struct Cost {
     pub budget: f64,
 }
 
-/// Settings of `token-usage`; at least one is set.
+impl GraderSettings for Cost {}
+
+/// Token counts are within their limits, of which there is at least one.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -36,7 +41,9 @@ pub struct TokenUsage {
     pub max_output: Option<f64>,
 }
 
-/// Settings of `execution-metrics`; at least one check is set.
+impl GraderSettings for TokenUsage {}
+
+/// Several limits at once, of which there is at least one, and each of which has to hold; the score is the share that holds.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -69,3 +76,5 @@ pub struct ExecutionMetrics {
     #[key(Number(&NOT_NEGATIVE), "0.1", old("explorationTolerance"), default = "0.2")]
     pub exploration_tolerance: Option<f64>,
 }
+
+impl GraderSettings for ExecutionMetrics {}

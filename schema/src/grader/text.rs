@@ -1,7 +1,8 @@
 //! Settings of the graders that compare text.
 
-use evalsuite_derive::{Keys, skip_empty};
+use evalsuite_derive::Keys;
 
+use super::GraderSettings;
 use crate::json::{FromJson, ToJson};
 
 /// Settings of the graders that look for one text.
@@ -10,6 +11,16 @@ pub struct TextValue {
     /// The text.
     #[key(NotEmpty, "\"19.90\"", required, codes(ControlCharacter, GraderCannotFail, GraderCannotPass))]
     pub value: String,
+}
+
+impl GraderSettings for TextValue {
+    fn name_part(&self) -> Option<String> {
+        Some(self.value.clone())
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        vec![&self.value]
+    }
 }
 
 /// Settings of the graders that look for several texts.
@@ -21,7 +32,17 @@ pub struct TextList {
     pub value: Vec<String>,
 }
 
-/// Settings of `regex`.
+impl GraderSettings for TextList {
+    fn name_part(&self) -> Option<String> {
+        Some(self.value.len().to_string())
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.value.iter().map(String::as_str).collect()
+    }
+}
+
+/// The pattern matches anywhere in the answer.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct Regex {
     /// The pattern, in the syntax of the crate `fancy-regex`. Classes of Unicode (`\d`, `\w`, `\s`, `\b`, `\p{…}`) and ignoring case need the
@@ -36,25 +57,9 @@ pub struct Regex {
     pub flags: String,
 }
 
-/// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
-#[skip_empty]
-#[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
-pub struct Similar {
-    /// The text to compare with. Required in the tasks layout.
-    #[key(
-        NotEmpty,
-        "Refund approved.",
-        default = "the case's `expected_output`",
-        codes(MissingGraderSetting, ControlCharacter)
-    )]
-    pub value: Option<String>,
-    /// Whether case is ignored.
-    #[also(threshold: Number(&PASS_MARK), "0.9", "The pass mark: another spelling of `min_score`.",
-        codes(ConflictingKeys, SettingConflict), by_hand)]
-    #[key(Boolean, "true", default = "`false`")]
-    #[json(default, skip_if = "crate::is_default")]
-    pub ignore_case: bool,
-    /// Largest edit distance that passes, in place of a pass mark.
-    #[key(Integer(0, u64::MAX), "3", unit = "characters", codes(SettingConflict))]
-    pub max_distance: Option<u64>,
+impl GraderSettings for Regex {
+    fn name_part(&self) -> Option<String> {
+        let end = self.value.char_indices().nth(30).map_or(self.value.len(), |(end, _)| end);
+        Some(self.value[..end].to_owned())
+    }
 }

@@ -2,6 +2,7 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
+use super::GraderSettings;
 use crate::Object;
 use crate::json::{FromJson, ToJson};
 
@@ -11,7 +12,9 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
     crate::keys::Type::Some(&crate::keys::Type::Text),
 ]);
 
-/// Settings of `tool-trajectory`.
+/// The agent called the expected tools: everything that is expected holds. The score is the share that holds. In names of tools `*` matches
+/// any characters and `?` one. A transcript without tool calls is judged only if the agent reports that it is complete. A call without
+/// input has the arguments `{}`; an input that is an object as JSON text is that object.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct ToolTrajectory {
@@ -36,6 +39,16 @@ pub struct ToolTrajectory {
         init = ArgsMatch::Exact)]
     #[json(default, skip_if = "crate::is_default")]
     pub args_match: ArgsMatch,
+}
+
+impl GraderSettings for ToolTrajectory {
+    fn tools(&self) -> Vec<(&str, bool)> {
+        let is_wanted = self.mode != TrajectoryMode::Subset;
+        let expected = self.expected.iter().map(|call| (call.tool.as_str(), is_wanted));
+        let minimums = self.minimums.iter().map(|(name, count)| (name.as_str(), *count > 0));
+        let maximums = self.maximums.iter().map(|(name, _)| (name.as_str(), false));
+        expected.chain(minimums).chain(maximums).collect()
+    }
 }
 
 /// How the calls of an agent are compared with the expected ones.
@@ -114,7 +127,7 @@ pub enum Args {
     Object(Object),
 }
 
-/// Settings of `skill-trigger`.
+/// The agent used a skill, or did not use it.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.
@@ -123,6 +136,16 @@ pub struct SkillTrigger {
     /// Whether the skill should be used.
     #[key(Boolean, "false", default = "`true`", init = true)]
     pub should_trigger: bool,
+}
+
+impl GraderSettings for SkillTrigger {
+    fn name_part(&self) -> Option<String> {
+        Some(self.skill.clone())
+    }
+
+    fn is_guard(&self) -> bool {
+        !self.should_trigger
+    }
 }
 
 crate::keys::made!(Args, ArgsMatch, (String, u64));

@@ -287,3 +287,34 @@ fn integers_of_any_size_keep_their_digits() {
     assert_eq!(serde_json::from_str::<Value>("[1, 2.5]").unwrap(), json!([1, 2.5]), "another deserializer");
     assert_eq!(Value::from(serde_json::json!(u64::MAX)), json!(u64::MAX));
 }
+
+#[test]
+fn integers_are_equal_by_all_their_digits() {
+    let read = |text: &str| crate::json::from_str::<Value>(text).unwrap();
+    let is_equal = |left: &str, right: &str| read(left).is_same(&read(right)) && read(right).is_same(&read(left));
+    let large = "1".repeat(300);
+    for (left, right) in [
+        ("18446744073709551617", "18446744073709551618"),
+        ("-9223372036854775809", "-9223372036854775810"),
+        ("9007199254740993", "9007199254740992.0"),
+        ("18446744073709551615", "18446744073709551616"),
+        (&large, &format!("{}2", &large[1..])),
+        ("1", "-1"),
+    ] {
+        assert!(!is_equal(left, right), "{left} {right}");
+        assert!(is_equal(left, left) && is_equal(right, right), "{left} {right}");
+    }
+    for (left, right) in [("1", "1.0"), ("0", "-0.0"), ("100000000000000000000000", "1e23")] {
+        assert!(is_equal(left, right), "{left} {right}");
+    }
+    assert!(is_equal("[{\"a\": 18446744073709551617}]", "[{\"a\": 18446744073709551617}]"));
+}
+
+#[test]
+fn numbers_are_compared_by_value_and_keys_in_any_order() {
+    assert!(json!({"a": 1, "b": [1.0, 2]}).is_same(&json!({"b": [1, 2.0], "a": 1.0})));
+    assert!(!json!([1, 2]).is_same(&json!([2, 1])));
+    assert!(!json!({"a": null}).is_same(&json!({})));
+    assert!(!json!(1).is_same(&json!("1")));
+    assert!(!json!(9_007_199_254_740_993_u64).is_same(&json!(9_007_199_254_740_992_u64)));
+}

@@ -40,6 +40,21 @@ pub enum Value {
 }
 
 impl Value {
+    /// Whether two values are equal: order of keys does not matter, order of lists does, numbers are compared by value.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Number(own), Self::Number(other)) => own.is_same(other),
+            (Self::Array(own), Self::Array(other)) => {
+                own.len() == other.len() && own.iter().zip(other).all(|(own, other)| own.is_same(other))
+            }
+            (Self::Object(own), Self::Object(other)) => {
+                own.len() == other.len()
+                    && own.iter().all(|(key, own)| other.get(key).is_some_and(|other| own.is_same(other)))
+            }
+            _ => self == other,
+        }
+    }
+
     /// The item at an index of a list, or the value of a key of an object.
     pub fn get(&self, index: impl Index) -> Option<&Self> {
         index.in_value(self)

@@ -30,7 +30,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("model/answer_files.rs", "files of the input, which belong to the suite"),
     ("model/messages.rs", "files of the input, which belong to the suite"),
     ("record/cassette/cassette_file.rs", "directories of cassettes, which belong to the package"),
-    ("record/cassette/named_files.rs", "files of the input and of hooks, which belong to the suite"),
+    ("record/cassette/recorded_input/mod.rs", "files of the input and of hooks, which belong to the suite"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
     (
         "record/mcp.rs",
@@ -54,7 +54,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
         "templates and bases, copied before the agent starts; a base, and a workspace between two trials",
     ),
     ("workspace/replayable_changes.rs", "the workspace of a replay, in which no agent runs"),
-    ("workspace/repos/mod.rs", "the directories of repositories, made before the agent starts"),
+    ("workspace/repos/mod.rs", "the directories of repositories, made before the agent starts, and between two trials"),
     ("workspace/snapshot.rs", "the workspace itself, which must be a directory and not a link"),
 ];
 

@@ -20,17 +20,18 @@ evalsuite-loader = { path = "../loader", features = ["documents"] }
 "#;
 
 const SETTINGS: &str = r#"
-/// Settings of `max-words`.
+/// The answer has at most `max` words.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct MaxWords {
     /// Most words of a passing answer.
     #[key(Integer(1, u64::MAX), "200", required, unit = "words")]
     pub max: u64,
 }
+
+impl GraderSettings for MaxWords {}
 "#;
 
 const ROW: &str = r#"
-            /// The answer has at most `max` words.
             MaxWords(MaxWords) = "max-words", Code, text_graders::max_words, r"{ type: max-words, max: 200 }";
 "#;
 

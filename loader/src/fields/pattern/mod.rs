@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, RegexBuilder};
 
 use crate::diagnostic::Code;
-use crate::fields::pattern_problem::PatternProblem;
+use crate::fields::PatternProblem;
 
 pub(crate) use self::constant_pattern::constant_match;
 pub(crate) use self::unicode_tables::has_pattern_with_tables;

@@ -5,7 +5,7 @@ use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::grader::keys::TaskGrader;
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
 
-use super::ParsedGrader;
+use super::{ParsedGrader, unread};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
@@ -45,7 +45,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
     fields.no_effect("id", d);
-    let mut grader = Grader::new("", cx.scope.files.location(node.span), GraderConfig::IsJson);
+    let mut grader = unread(node, cx.scope);
     read_common(&mut grader, &mut fields, cx, d);
     let mut notes = GraderNotes::default();
     let config = match (built_in, replacement(&fields, &written)) {
@@ -215,7 +215,7 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
     let name_entry = name_entry?;
     let name = fields::text(&name_entry.value, "`name`", d)?;
     let mut notes = GraderNotes::default();
-    let mut grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
+    let mut grader = unread(node, scope);
     match graders::built_in(&name) {
         Some(known) => {
             let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };

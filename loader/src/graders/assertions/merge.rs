@@ -1,14 +1,13 @@
-//! The graders of a case: its own, then its suite's; and whether its reference answer has what `field-accuracy` compares.
+//! The graders of a case: its own, then its suite's.
 
 use std::collections::HashMap;
 
-use evalsuite_schema::diagnostics::suggest;
-use evalsuite_schema::grader::{Field, FieldAccuracy, Grader, GraderConfig, expected_document};
-use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Content, Message, Value};
+use evalsuite_schema::Message;
+use evalsuite_schema::grader::Grader;
 
 use super::ParsedGrader;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::graders::field_accuracy;
 use crate::source::Span;
 
 /// What checks of a case's graders need to know about the case.
@@ -25,7 +24,7 @@ pub(crate) struct CaseFacts<'a> {
 
 impl CaseFacts<'_> {
     /// The key with the reference answer.
-    pub(super) fn reference_key(&self) -> &'static str {
+    pub(crate) fn reference_key(&self) -> &'static str {
         if self.tasks_layout { "expected_outcome" } else { "expected_output" }
     }
 }
@@ -40,15 +39,11 @@ pub(crate) fn merge(
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
-    let mut reference = None;
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
         check_comparisons(parsed, is_own, facts, d);
-        if parsed.notes.needs_reference && !facts.reference_is_broken {
-            let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
-            reference.check(parsed, is_own, facts, d);
-        }
+        field_accuracy::check_reference(parsed, is_own, facts, d);
     }
     check_weights(&all, own, facts, d);
     number_names(&mut all, own, facts.tasks_layout, d);
@@ -135,132 +130,5 @@ fn number_names(all: &mut [ParsedGrader], own: usize, tasks_layout: bool, d: &mu
         }
         firsts.insert(numbered.clone(), index);
         all[index].grader.name = numbered;
-    }
-}
-
-/// The document that fields are compared with, as far as it is known while compiling.
-pub(super) enum Reference {
-    Missing,
-    /// It is interpolated.
-    Unknown,
-    Document(Value),
-}
-
-impl Reference {
-    pub(super) fn of(messages: &[Message]) -> Self {
-        let is_interpolated =
-            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if Syntax::Variable.is_in(text));
-        if messages.iter().any(is_interpolated) {
-            return Reference::Unknown;
-        }
-        expected_document(messages).map_or(Reference::Missing, Reference::Document)
-    }
-
-    /// Reports fields that the reference does not have; those of a suite's grader are left out for this case.
-    pub(super) fn check(&self, parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
-        let key = facts.reference_key();
-        let document = match self {
-            Reference::Unknown => return,
-            Reference::Missing => {
-                missing(parsed, is_own, facts, d);
-                return;
-            }
-            Reference::Document(document) => document,
-        };
-        if !is_own {
-            leave_out(&mut parsed.grader, document);
-        }
-        for (field, value) in compared_fields(&parsed.grader, document) {
-            let Some(what) = field.unmet(value) else { continue };
-            let message = format!("`{}` of `{key}` is not {what}: {}", field.path, value);
-            let of_field = parsed.notes.fields.iter().find(|(path, _)| *path == field.path);
-            let span = of_field.map_or(parsed.span, |(_, span)| *span);
-            let problem = Diagnostic::new(Code::FieldNotInExpected, message);
-            let problem = if is_own { problem.at(span) } else { problem.at(facts.span).related(span, "the grader") };
-            d.push(problem.help("correct it, or compare the field in another way"));
-        }
-        if !is_own {
-            return;
-        }
-        let mut known = Vec::new();
-        for (path, span) in &parsed.notes.fields {
-            if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
-                continue;
-            }
-            let near = if are_many(d) {
-                None
-            } else {
-                if known.is_empty() {
-                    add_paths("", document, &mut known);
-                }
-                suggest::did_you_mean(path, known.iter().map(String::as_str))
-            };
-            let help = near.unwrap_or_else(|| format!("add it to `{key}`, or delete the field"));
-            d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `{key}`"), help);
-        }
-    }
-}
-
-fn missing(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
-    let key = facts.reference_key();
-    let help = match facts.tasks_layout {
-        true => "add `\"reference_solution\": {\"expected_outcome\": {…}}`",
-        false => "add an object as `expected_output`",
-    };
-    let diagnostic = if is_own {
-        let message = format!("the case has no `{key}` with fields to compare with");
-        Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
-    } else {
-        let message = format!("the case has no `{key}` with fields, which a grader of the suite compares");
-        Diagnostic::new(Code::FieldNotInExpected, message).at(facts.span).related(parsed.span, "the grader")
-    };
-    d.push(diagnostic.help(help));
-}
-
-/// The fields that a grader and its members compare, with their values in a reference. Those with variables are known when a trial runs.
-fn compared_fields<'g>(grader: &'g Grader, document: &'g Value) -> Vec<(&'g Field, &'g Value)> {
-    let has_variable = |value: &Value| value.as_str().is_some_and(|text| Syntax::Variable.is_in(text));
-    let with_value = |field: &'g Field| Some((field, FieldAccuracy::find(document, &field.path)?));
-    grader
-        .with_members()
-        .filter_map(|grader| match &grader.config {
-            GraderConfig::FieldAccuracy(config) => Some(&config.fields),
-            _ => None,
-        })
-        .flatten()
-        .filter_map(with_value)
-        .filter(|(_, value)| !has_variable(value))
-        .collect()
-}
-
-fn leave_out(grader: &mut Grader, document: &Value) {
-    match &mut grader.config {
-        GraderConfig::FieldAccuracy(config) => config.fields.retain(|field| {
-            Syntax::Variable.is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()
-        }),
-        GraderConfig::Composite(composite) => {
-            for member in &mut composite.members {
-                leave_out(member, document);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Adds every path of a document, for suggestions; `path` is that of `value`.
-fn add_paths(path: &str, value: &Value, found: &mut Vec<String>) {
-    let mut add = |path: String, value: &Value| {
-        add_paths(&path, value, found);
-        found.push(path);
-    };
-    match value {
-        Value::Object(object) => {
-            let dot = if path.is_empty() { "" } else { "." };
-            object.iter().for_each(|(key, value)| add(format!("{path}{dot}{key}"), value));
-        }
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, value)| add(format!("{path}[{index}]"), value));
-        }
-        _ => {}
     }
 }

@@ -7,8 +7,8 @@ mod merge;
 #[cfg(test)]
 mod tests;
 
-use evalsuite_schema::Message;
 use evalsuite_schema::grader::{Grader, GraderConfig, Rubrics};
+use evalsuite_schema::{Message, Object};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
@@ -43,9 +43,14 @@ impl ParsedGrader {
 
     /// Stands for an entry with a problem that was reported.
     fn broken(node: &Node, scope: Scope<'_>) -> Self {
-        let grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
-        Self { is_broken: true, ..Self::new(grader, node.span) }
+        Self { is_broken: true, ..Self::new(unread(node, scope), node.span) }
     }
+}
+
+/// A grader whose name and settings are not read yet.
+fn unread(node: &Node, scope: Scope<'_>) -> Grader {
+    let config = GraderConfig::User { grader: String::new(), config: Object::new() };
+    Grader::new("", scope.files.location(node.span), config)
 }
 
 /// Reads the value of a key `assertions`.

@@ -10,23 +10,26 @@ mod keywords;
 use std::collections::BTreeMap;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::JsonSchema;
+use evalsuite_schema::grader::{GraderConfig, JsonSchema};
 use evalsuite_schema::json::key_of_step;
 
 use self::keywords::Draft;
-use super::Rules;
+use super::{Constant, Family, Rules};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{PathKind, Scope};
 use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 
-pub(super) fn json_schema(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+pub(super) const FAMILY: Family =
+    Family { rules: &[("contains-json", contains_json), ("json-schema", json_schema)], constant };
+
+fn json_schema(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     let found = rules.fields.require("schema", d).and_then(|entry| schema(entry, rules.cx.scope, d));
     rules.parts.make_object(found);
 }
 
-pub(super) fn contains_json(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+fn contains_json(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     if let Some(entry) = rules.fields.get("schema") {
         rules.parts.make("schema", schema(entry, rules.cx.scope, d));
     }
@@ -45,7 +48,7 @@ fn schema(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSc
 }
 
 /// The schema of a file. `None`: a problem was reported.
-pub(crate) fn checked(root: &Node, patterns: &CompiledPatterns, d: &mut Diagnostics) -> Option<Value> {
+fn checked(root: &Node, patterns: &CompiledPatterns, d: &mut Diagnostics) -> Option<Value> {
     let draft = Draft::of(root, d)?;
     let mut found = Diagnostics::new();
     let schemas = keywords::check(root, draft, patterns, &mut found);
@@ -215,4 +218,51 @@ fn in_place<'n>(document: &SchemaDocument<'n>, schema: &'n Node) -> Vec<(&'n Nod
         }
     }
     found
+}
+
+fn constant(config: &GraderConfig) -> Option<Constant> {
+    let schema = config.settings().json_schema()?;
+    if is_unsatisfiable(schema) {
+        let reason = "the schema allows no value".to_owned();
+        return Some(Constant {
+            passes: false,
+            key: "schema",
+            reason,
+            help: "write what the value has to be".to_owned(),
+        });
+    }
+    let looks_for_objects = matches!(config, GraderConfig::ContainsJson(_));
+    let reason = "it looks for JSON objects, and the schema allows none".to_owned();
+    let help = "write `type: json-schema` for an answer that is another value".to_owned();
+    (looks_for_objects && excludes_objects(schema)).then_some(Constant { passes: false, key: "schema", reason, help })
+}
+
+/// Whether a schema has keywords that some drafts ignore, because it refers to another one.
+fn has_reference(schema: &Value) -> bool {
+    schema.get("$ref").is_some()
+}
+
+/// Whether a schema is `false`, or the opposite of one that allows everything.
+fn is_unsatisfiable(schema: &Value) -> bool {
+    let allows_all =
+        |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(|keys| keys.is_empty());
+    *schema == Value::Bool(false)
+        || !has_reference(schema) && schema.get("not").is_some_and(allows_all)
+        || !has_reference(schema)
+            && schema.get("allOf").and_then(Value::as_array).is_some_and(|all| all.iter().any(is_unsatisfiable))
+}
+
+/// Whether a schema allows only values that are not objects.
+fn excludes_objects(schema: &Value) -> bool {
+    if has_reference(schema) {
+        return false;
+    }
+    let by_type = match schema.get("type") {
+        Some(Value::String(name)) => name != "object",
+        Some(Value::Array(names)) => names.iter().all(|name| name.as_str() != Some("object")),
+        _ => false,
+    };
+    let by_values =
+        schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.iter().all(|one| !one.is_object()));
+    by_type || by_values || schema.get("const").is_some_and(|value| !value.is_object())
 }

@@ -13,7 +13,6 @@ use evalsuite_schema::grader::{
 use self::decimal::Decimal;
 use crate::grade::assertion_text::{fixed, shorten, show};
 use crate::grade::grader_record::GraderResult;
-use crate::grade::json_graders::equal;
 use crate::grade::scoring::weighted_mean;
 use crate::model::evidence::Evidence;
 use crate::model::messages::outer_object;
@@ -92,7 +91,7 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
 }
 
 fn exact(actual: &Value, expected: &Value) -> (bool, String) {
-    if equal(actual, expected) {
+    if actual.is_same(expected) {
         return (true, String::new());
     }
     let (got, wanted) = (kind(actual), kind(expected));
@@ -146,6 +145,31 @@ fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, Str
     }
     let show = |Date { year, month, day }: Date| format!("{year:04}-{month:02}-{day:02}");
     (false, format!("date mismatch: got {}, expected {}", show(actual), show(expected)))
+}
+
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+    use crate::grade::probed::{Passing, Probed};
+
+    pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
+        if let GraderConfig::FieldAccuracy(config) = config { Some(config) } else { None }
+    }
+
+    impl Probed for FieldAccuracy {
+        fn wants_document(&self) -> bool {
+            true
+        }
+
+        fn advice(&self, _grader: &Grader, _passing: &Passing<'_>) -> Option<String> {
+            let all_optional = self.fields.iter().all(|field| !field.required);
+            all_optional
+                .then(|| "no field is required: without `required: false`, a missing field is a miss".to_owned())
+        }
+    }
 }
 
 #[cfg(test)]

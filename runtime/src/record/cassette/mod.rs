@@ -1,7 +1,6 @@
 //! Cassettes: recorded calls of agents and replies of models by request, to be replayed without calling either.
 
 pub(crate) mod cassette_file;
-pub(crate) mod named_files;
 pub(crate) mod recorded_input;
 
 use std::collections::{BTreeMap, HashMap};

@@ -54,9 +54,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             Some((Status::Error, reason))
         }),
     };
-    if unmet.is_none()
-        && let Some(report) = reuse::take_over(&plan).map_err(|error| plan.unwritable(error))?
-    {
+    if let Some(report) = reuse::take_over(&plan, unmet.is_none()).map_err(|error| plan.unwritable(error))? {
         earlier.remove().map_err(|error| plan.unwritable(error))?;
         return Ok(report);
     }

@@ -1,6 +1,6 @@
 //! Reuses results of earlier runs for cases whose conditions have not changed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,7 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::sorting::map;
 
 use crate::grade::scoring::CaseStandard;
-use crate::model::suite::{EvalCase, EvalSuite};
-use crate::model::suite_location::{SuiteLocation, program};
+use crate::model::suite_location::{directory_of_file, own_directory, program};
 use crate::platform::digest::{sha256, sha256_of_source};
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
@@ -22,7 +21,8 @@ use crate::platform::{environment, notice};
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun, keyed_digest};
 use crate::run::case_report::CaseReport;
-use crate::run::plan::{Plan, regrade};
+use crate::run::plan::Plan;
+use crate::run::plan::regrade::newest_of_case;
 use crate::run::{dependencies, selection};
 use crate::workspace::snapshot::{is_ignored, walk};
 
@@ -31,24 +31,6 @@ const LARGEST_COPY: u64 = 64 << 20;
 
 /// Directory of a trial's workspace, whose files no record needs.
 const WORKSPACE: &str = "workspace";
-
-/// The directory that belongs to one case only: that of its file, unless it is the suite's or other cases are in it, too.
-pub(crate) fn own_directory(is_shared: bool, case_dir: &str, places: &SuiteLocation) -> Option<PathBuf> {
-    let directory = places.join(case_dir);
-    (!is_shared && directory != places.suite_dir && directory.is_dir()).then_some(directory)
-}
-
-/// The directory of the file that defines a case.
-pub(crate) fn directory_of_file(case: &EvalCase) -> &'static str {
-    case.file.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-/// Directories whose files define several cases.
-pub(crate) fn shared_directories(suite: &EvalSuite) -> HashSet<&'static str> {
-    let mut cases = HashMap::new();
-    let is_other = |case: &&EvalCase| *cases.entry(directory_of_file(case)).or_insert(case.id) != case.id;
-    suite.cases.iter().filter(is_other).map(directory_of_file).collect()
-}
 
 /// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
 /// called.
@@ -99,9 +81,10 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     Ok(Some(conditions))
 }
 
-/// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
-pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
-    if !(plan.settings.only_changed && plan.reuses_dependencies) {
+/// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run. `can_run`:
+/// whether nothing keeps the case from running.
+pub(crate) fn take_over(plan: &Plan<'_>, can_run: bool) -> io::Result<Option<CaseReport>> {
+    if !(can_run && plan.settings.only_changed && plan.reuses_dependencies) {
         return Ok(None);
     }
     let Some(conditions) = conditions(plan)? else { return Ok(None) };
@@ -125,7 +108,7 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
     let test = &plan.identity.test_name;
     for run in other_runs(plan.run)?.iter() {
         let cases = run.path().join(SUITES).join(plan.suite.key()).join(CASES);
-        let Some(case) = regrade::newest_of_case(&cases, &plan.identity.case_key, test) else { continue };
+        let Some(case) = newest_of_case(&cases, &plan.identity.case_key, test) else { continue };
         let file = case.directory.join(CASE_RECORD);
         let record = match read_json::<CaseRecord>(&file) {
             Ok(Some(record)) => record,

@@ -14,7 +14,7 @@ use crate::model::messages::{content_text, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::process::Echo;
 use crate::platform::shell_quoting::{is_quotable, quoted};
-use crate::run::trial_result::TrialResult;
+use crate::run::case_report::TrialResult;
 
 /// What a hook gets.
 #[derive(Debug, Clone, ToJson, FromJson)]

@@ -1,13 +1,13 @@
 //! Grading where some graders cannot be run: what the others decide, whatever those would say.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Verdict};
-use evalsuite_schema::grader::{Aggregator, AskedJudge, Composite};
+use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::grader_record::grader_record;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::user_grader::GraderCall;
-use crate::grade::{composite, grade_at};
+use crate::grade::{aggregate, grade_at};
 use crate::model::score::Score;
 use crate::run::made_up::judge_spending::JudgeSpending;
 use crate::run::plan::Plan;
@@ -68,8 +68,8 @@ pub(crate) struct BoundedGrading<'c> {
 impl BoundedGrading<'_> {
     /// Runs a grader. `path` is its name below the names of the composites around it.
     pub(crate) fn grade(&mut self, path: &str, grader: &Grader) -> Bounded {
-        if let GraderConfig::Composite(config) = &grader.config {
-            return self.grade_composite(path, grader, config);
+        if !grader.config.settings().members().is_empty() {
+            return self.grade_members(path, grader);
         }
         let AllowedGraders { judges, commands } = self.allowed;
         let default_judge = self.has_default_judge();
@@ -81,7 +81,7 @@ impl BoundedGrading<'_> {
                 }
                 Some(registered) => (registered.needs_judge, !registered.needs_judge || default_judge),
             },
-            GraderConfig::CodeGrader(_) => (false, commands),
+            config if config.settings().command().is_some() => (false, commands),
             config => match config.asked_judge() {
                 None => (false, true),
                 Some(AskedJudge::Named(_)) => (true, judges),
@@ -120,16 +120,15 @@ impl BoundedGrading<'_> {
         }
     }
 
-    fn grade_composite(&mut self, path: &str, grader: &Grader, config: &Composite) -> Bounded {
+    fn grade_members(&mut self, path: &str, grader: &Grader) -> Bounded {
+        let settings = grader.config.settings();
+        let members = settings.members().iter();
         let members: Vec<Bounded> =
-            config.members.iter().map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
+            members.map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
         let are_known = members.iter().all(|member| member.open.is_none());
-        let (asks_judge, may_run) = match &config.aggregator {
-            Aggregator::CodeGrader { .. } => (false, self.allowed.commands),
-            Aggregator::LlmGrader { .. } => (true, self.has_default_judge()),
-            Aggregator::WeightedAverage { .. } | Aggregator::Threshold { .. } => (false, true),
-        };
-        let is_program = matches!(config.aggregator, Aggregator::CodeGrader { .. } | Aggregator::LlmGrader { .. });
+        let (asks_judge, runs_command) = (settings.asked_judge().is_some(), settings.command().is_some());
+        let is_program = asks_judge || runs_command;
+        let may_run = (!asks_judge || self.has_default_judge()) && (!runs_command || self.allowed.commands);
         if !may_run || is_program && !are_known {
             let reason = match (may_run, asks_judge) {
                 (true, _) => "combines members that were not run",
@@ -142,16 +141,16 @@ impl BoundedGrading<'_> {
             return self.leave_out(path, grader, true, format!("asks a judge, and {why}"));
         }
         let call = GraderCall { path, grader, context: self.context, run: grade_at };
-        let aggregate = |end: fn(&Bounded) -> &GraderRecord| {
+        let aggregated = |end: fn(&Bounded) -> &GraderRecord| {
             let members: Vec<GraderRecord> = members.iter().map(|member| end(member).clone()).collect();
-            composite::aggregate(config, &members, &call)
+            aggregate(&members, &call)
         };
-        let mut low = aggregate(Bounded::low);
+        let mut low = aggregated(Bounded::low);
         self.count_judge(&low);
         if are_known {
             return self.known_or_broken(path, grader, low);
         }
-        let high = aggregate(Bounded::high);
+        let high = aggregated(Bounded::high);
         low.members = members.into_iter().map(Bounded::shown).collect();
         if rank(&low) == rank(&high) && low.state == high.state && low.guard == high.guard {
             return Bounded { low, open: None };

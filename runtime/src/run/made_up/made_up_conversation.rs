@@ -10,7 +10,7 @@ use crate::run::made_up::bounded_grading::Bounded;
 use crate::run::made_up::result_grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::selection::{case_graders, turn_folder, turn_graders};
-use crate::run::trial::conversation::user_role::describe_user;
+use crate::run::trial::conversation::describe_user;
 use crate::run::trial::conversation::{ConversationSoFar, TurnScores, shown_score, turn_not_run};
 
 /// Adds what a grader of a turn, or of a simulated user, sees of the case.

@@ -90,7 +90,6 @@ impl<'a> MadeUpGrading<'a> {
     }
 
     /// Grades a result.
-    #[cfg(feature = "probe")]
     pub(crate) fn grade(&self, result: &MadeUpResult) -> GradedResult {
         self.grade_by(Graders::All, result)
     }
@@ -209,9 +208,7 @@ fn add_with_members<'c>(
     found: &mut Vec<(String, &'c Grader, Option<&'c Turn>)>,
 ) {
     found.push((path.clone(), grader, turn));
-    if let GraderConfig::Composite(composite) = &grader.config {
-        for member in &composite.members {
-            add_with_members(format!("{path}/{}", member.name), member, turn, found);
-        }
+    for member in grader.config.settings().members() {
+        add_with_members(format!("{path}/{}", member.name), member, turn, found);
     }
 }

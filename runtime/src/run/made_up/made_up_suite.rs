@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use evalsuite_records::record::Mode;
-use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::record::run_directory::RunDirectory;
 use crate::run::case_report::CaseError;
+use crate::run::case_report::TrialResult;
 use crate::run::case_setup::CaseSetup;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::judge_spending::JudgeSpending;
@@ -25,7 +25,6 @@ use crate::run::trial::captured::changes_between;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use crate::run::trial::{set_up, tear_down};
-use crate::run::trial_result::TrialResult;
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::snapshot::Snapshot;
 use crate::workspace::{self, workspace_error};
@@ -133,10 +132,8 @@ const SPOILED_FILE: &str = "spoiled.txt";
 /// Whether a grader, or a member of it, needs the workspace: a command, or, where the case defines the workspace, a grader in Rust.
 pub(super) fn needs_workspace(grader: &Grader, case: &Case, commands: bool) -> bool {
     grader.with_members().any(|grader| match &grader.config {
-        GraderConfig::CodeGrader(_) => commands,
-        GraderConfig::Composite(composite) => commands && matches!(composite.aggregator, Aggregator::CodeGrader { .. }),
         GraderConfig::User { .. } => case.workspace.is_some(),
-        _ => false,
+        config => commands && config.settings().command().is_some(),
     })
 }
 

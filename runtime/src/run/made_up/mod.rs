@@ -16,6 +16,9 @@ use evalsuite_schema::{Message, Role, ToolCall};
 
 use self::bounded_grading::{Bounded, NotRun};
 use crate::grade::scoring::TrialScore;
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+use crate::run::trial::captured::assemble;
 
 /// What an agent might have done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +33,6 @@ pub(crate) struct MadeUpResult {
 
 impl MadeUpResult {
     /// Replies of an agent that changed no files.
-    #[cfg(feature = "probe")]
     pub(crate) fn new(replies: Vec<MadeUpReply>) -> Self {
         Self { replies, ..Self::default() }
     }
@@ -46,6 +48,8 @@ pub(crate) struct MadeUpReply {
     pub(crate) answer: String,
     /// The complete transcript of the call: a tool call that is not in it was not made.
     pub(crate) messages: Vec<Message>,
+    /// What the agent reported. A reply without it took no time, no tokens and no money.
+    pub(crate) reported: Option<Outcome>,
 }
 
 impl MadeUpReply {
@@ -59,7 +63,15 @@ impl MadeUpReply {
         if !answer.is_empty() {
             messages.push(Message::text(Role::Assistant, answer.clone()));
         }
-        Self { answer, messages }
+        Self { answer, messages, reported: None }
+    }
+}
+
+impl From<Outcome> for MadeUpReply {
+    fn from(mut outcome: Outcome) -> Self {
+        let (answer, transcript) = assemble(&outcome, &Recording::default());
+        outcome.messages = transcript;
+        Self { answer, messages: Vec::new(), reported: Some(outcome) }
     }
 }
 

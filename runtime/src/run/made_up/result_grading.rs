@@ -10,11 +10,14 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evidence::{Evidence, Facts};
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
 use crate::platform::clock::timestamp;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
 use crate::run::made_up::made_up_grading::{Graders, JudgeReplies, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::selection::case_graders;
+use crate::run::trial::captured::{cost, usage};
 
 /// A result while it is graded.
 pub(super) struct ResultGrading<'g> {
@@ -98,12 +101,12 @@ impl ResultGrading<'_> {
         graded
     }
 
-    /// What graders see of a reply. It used no time, no tokens and no money.
+    /// What graders see of a reply.
     pub(super) fn facts(&self, reply: Option<&MadeUpReply>) -> Facts {
         let (plan, Surroundings { files, changes, .. }) = (&self.of_case.plan, self.surroundings);
-        let MadeUpReply { answer, messages } = reply.cloned().unwrap_or_default();
+        let MadeUpReply { answer, messages, reported } = reply.cloned().unwrap_or_default();
         let now = timestamp();
-        Facts {
+        let facts = Facts {
             tags: plan.tags(),
             answer,
             transcript: Some(messages),
@@ -116,6 +119,25 @@ impl ResultGrading<'_> {
             diff: changes.diff.clone(),
             dependencies: Arc::clone(&plan.dependencies),
             ..Facts::of_case(self.of_case.case(), &plan.identity.target)
+        };
+        match reported {
+            None => facts,
+            Some(outcome) => with_reported(outcome, facts),
         }
+    }
+}
+
+/// What graders see of an outcome: what it does not report is not known.
+fn with_reported(outcome: Outcome, facts: Facts) -> Facts {
+    let (transcript, nothing_else) = (outcome.messages.as_deref(), Recording::default());
+    Facts {
+        usage: usage(&outcome, &nothing_else, transcript),
+        cost_usd: cost(&outcome, &nothing_else, transcript),
+        duration_ms: outcome.duration_ms.unwrap_or(f64::NAN),
+        transcript: outcome.messages,
+        state: outcome.state,
+        model: outcome.model,
+        agent_metadata: outcome.metadata,
+        ..facts
     }
 }

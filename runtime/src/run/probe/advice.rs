@@ -1,8 +1,8 @@
 //! Why a grader passes an agent that did no work, and what would help.
 
-use evalsuite_schema::grader::{Aggregator, Composite, FieldAccuracy, Similar, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 
+use crate::grade::probed::{Passing, probed};
 use crate::grade::text_graders::folded;
 use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
@@ -11,29 +11,12 @@ use crate::run::probe::reference::of_grader;
 /// Characters of a value in a sentence.
 const SHOWN: usize = 40;
 
-/// What helps where a text that lists everything passes.
-const AGAINST_LISTS: &str = "`equals`, a `negate`d grader for wrong answers, `field-accuracy`, `tool-trajectory` or a judge would \
-                             distinguish";
-
-/// What is known of the results that pass.
-#[derive(Debug, Clone)]
-pub(super) struct Passing<'c> {
-    /// The empty probes that pass.
-    pub(super) probes: &'c [EmptyProbe],
-    /// The prompts of the case.
-    pub(super) prompt: &'c str,
-}
-
-impl Passing<'_> {
-    fn has(&self, probe: EmptyProbe) -> bool {
-        self.probes.contains(&probe)
-    }
-}
-
 /// What is wrong with a grader that passes these probes, as a sentence; `None` if that is not known.
 pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
-    if let GraderConfig::Composite(config) = &grader.config {
-        return of_composite(config, passing);
+    let members = grader.config.settings().members();
+    if !members.is_empty() {
+        let own = probed(&grader.config).advice(grader, passing);
+        return own.or_else(|| members.iter().find_map(|member| advice(member, passing)));
     }
     if grader.negate {
         return Some("the grader only forbids: add what has to be there".to_owned());
@@ -49,32 +32,10 @@ pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
         | GraderConfig::EndsWith(_)
         | GraderConfig::Equals(_) => of_texts(grader, passing),
         GraderConfig::Regex(config) => of_pattern(&config.value, passing),
-        GraderConfig::Similar(config) => of_similarity(config, grader, passing),
-        GraderConfig::ToolTrajectory(config) => of_trajectory(config, passing),
-        GraderConfig::SkillTrigger(config) if !config.should_trigger => {
-            Some("the grader only forbids a skill: add what has to be done instead".to_owned())
-        }
-        GraderConfig::SkillTrigger(_) => {
-            Some("only the use of the skill is asked for: add a grader of the answer".to_owned())
-        }
-        GraderConfig::IsJson => Some("any JSON passes: `json-schema` or `field-accuracy` would distinguish".to_owned()),
-        GraderConfig::ContainsJson(config) if config.schema.is_none() => {
-            Some("any object passes: a `schema` or `field-accuracy` would distinguish".to_owned())
-        }
-        GraderConfig::JsonSchema(_) | GraderConfig::ContainsJson(_) => {
-            Some("the schema accepts a document that says nothing: `field-accuracy` compares its values".to_owned())
-        }
-        GraderConfig::FieldAccuracy(config) => of_fields(config),
-        GraderConfig::ExecutionMetrics(_) => {
-            Some("numbers of calls say nothing about what is done: add a grader of the answer".to_owned())
-        }
         GraderConfig::User { grader: name, .. } => {
             Some(format!("the grader `{name}` passes an agent that does nothing: compare with what it has to do"))
         }
-        GraderConfig::CodeGrader(_) => {
-            Some("the command passes an agent that does nothing: let it fail without the expected result".to_owned())
-        }
-        _ => None,
+        config => probed(config).advice(grader, passing),
     }
 }
 
@@ -98,7 +59,7 @@ fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
         let text = shown(text);
         return Some(format!("the prompt itself contains {text}: a `tool-trajectory` or `equals` would distinguish"));
     }
-    of_list(passing)
+    passing.by_listing()
 }
 
 fn of_pattern(pattern: &str, passing: &Passing<'_>) -> Option<String> {
@@ -112,58 +73,7 @@ fn of_pattern(pattern: &str, passing: &Passing<'_>) -> Option<String> {
     if passing.has(EmptyProbe::Echo) {
         return Some(format!("the prompt itself matches {pattern}: a `tool-trajectory` or `equals` would distinguish"));
     }
-    of_list(passing)
-}
-
-fn of_list(passing: &Passing<'_>) -> Option<String> {
-    let is_only_listed = passing.has(EmptyProbe::Hedge);
-    is_only_listed.then(|| format!("a text that lists every expected text passes: {AGAINST_LISTS}"))
-}
-
-fn of_similarity(config: &Similar, grader: &Grader, passing: &Passing<'_>) -> Option<String> {
-    match (config.max_distance, grader.min_score) {
-        (Some(distance), _) => Some(format!(
-            "a `max_distance` of {distance} is too far for a text of this length: other texts are as close"
-        )),
-        (None, Some(mark)) => Some(format!("a similarity of {mark} is too low: other texts are as similar")),
-        (None, None) => of_list(passing),
-    }
-}
-
-fn of_trajectory(config: &ToolTrajectory, passing: &Passing<'_>) -> Option<String> {
-    let text = match config.mode {
-        TrajectoryMode::Subset if passing.has(EmptyProbe::Silent) => {
-            "no calls at all are a `subset`: `superset`, `in_order` or `exact` would distinguish"
-        }
-        TrajectoryMode::AnyOrder if config.minimums.is_empty() => {
-            "the grader only forbids calls: add `minimums`, or a grader of the answer"
-        }
-        TrajectoryMode::AnyOrder if config.minimums.iter().all(|(_, least)| *least == 0) => {
-            "a minimum of 0 is always met: write at least 1, or add a grader of the answer"
-        }
-        _ if config.expected.is_empty() && config.minimums.is_empty() => {
-            "the grader asks for no calls: add a grader of the answer"
-        }
-        _ if passing.has(EmptyProbe::Busy) => {
-            "only the names of tools are compared: add `args` to the expected calls, or a grader of the answer"
-        }
-        _ => return None,
-    };
-    Some(text.to_owned())
-}
-
-fn of_fields(config: &FieldAccuracy) -> Option<String> {
-    let all_optional = config.fields.iter().all(|field| !field.required);
-    all_optional.then(|| "no field is required: without `required: false`, a missing field is a miss".to_owned())
-}
-
-fn of_composite(config: &Composite, passing: &Passing<'_>) -> Option<String> {
-    if let Aggregator::Threshold { threshold } = config.aggregator
-        && threshold <= 0.0
-    {
-        return Some("a `threshold` of 0 is always met: write the share of members that has to pass".to_owned());
-    }
-    config.members.iter().find_map(|member| advice(member, passing))
+    passing.by_listing()
 }
 
 /// A value as sentences show it.
@@ -174,7 +84,7 @@ pub(super) fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::Location;
-    use evalsuite_schema::grader::{ContainsJson, Regex, SkillTrigger, TextList, TextValue};
+    use evalsuite_schema::grader::{Aggregator, Composite, ContainsJson, Regex, SkillTrigger, TextList, TextValue};
     use evalsuite_schema::json::{Value, from_value, json};
 
     use super::*;
@@ -224,7 +134,8 @@ mod tests {
         assert!(of(GraderConfig::SkillTrigger(skill), &[Silent]).starts_with("the grader only forbids"));
         assert!(of(GraderConfig::ContainsJson(ContainsJson::default()), &[Hedge]).starts_with("any object"));
         let threshold = Aggregator::Threshold { threshold: 0.0 };
-        let composite = Composite { members: Vec::new(), aggregator: threshold };
+        let members = vec![Grader::new("m", Location::new("f", 1, 1), GraderConfig::IsJson)];
+        let composite = Composite { members, aggregator: threshold };
         assert!(of(GraderConfig::Composite(composite), &[Silent]).starts_with("a `threshold` of 0"));
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use evalsuite_records::record::{
     GraderNotRun, GraderRecord, GraderState, ProbeResult, ProbedCase, ProbedGrader, ResultKind, TurnRecord,
 };
-use evalsuite_schema::grader::{Aggregator, ExecutionMetrics, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig};
 
+use crate::grade::probed::{GraderClass, class, probed};
 use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_grading::{MadeUpGrading, graders_with_paths};
 use crate::run::made_up::{GradedResult, MadeUpResult};
@@ -213,68 +213,14 @@ fn add_verdicts<'r>(path: String, record: &'r GraderRecord, found: &mut Vec<Path
     record.members.iter().for_each(|member| add_verdicts(format!("{path}/{}", member.name), member, found));
 }
 
-/// What a probe can find out about a grader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GraderClass {
-    /// It looks at the answer and the calls of tools, which a made-up result has.
-    Plain,
-    /// It is code, which may look at anything else, such as files that a reference does not have.
-    Opaque,
-    /// It is a limit on time, tokens, cost or calls, which a made-up result never exceeds.
-    Limit,
-}
-
-pub(super) fn class(grader: &Grader) -> GraderClass {
-    match &grader.config {
-        GraderConfig::Latency(_) | GraderConfig::Cost(_) | GraderConfig::TokenUsage(_) => GraderClass::Limit,
-        GraderConfig::ExecutionMetrics(config) if !has_minimum(config) => GraderClass::Limit,
-        GraderConfig::ToolTrajectory(config) if only_limits_calls(config) => GraderClass::Limit,
-        // A reference says nothing about how many calls there were.
-        GraderConfig::ExecutionMetrics(_) | GraderConfig::User { .. } | GraderConfig::CodeGrader(_) => {
-            GraderClass::Opaque
-        }
-        GraderConfig::Composite(config) => {
-            let classes: Vec<GraderClass> = config.members.iter().map(class).collect();
-            let is_code = matches!(config.aggregator, Aggregator::CodeGrader { .. });
-            if classes.iter().all(|class| *class == GraderClass::Limit) {
-                GraderClass::Limit
-            } else if is_code || classes.contains(&GraderClass::Opaque) {
-                GraderClass::Opaque
-            } else {
-                GraderClass::Plain
-            }
-        }
-        _ => GraderClass::Plain,
-    }
-}
-
 /// Whether a grader may take the answer for data.
 fn may_read_data(grader: &Grader) -> bool {
-    matches!(
-        grader.config,
-        GraderConfig::User { .. }
-            | GraderConfig::CodeGrader(_)
-            | GraderConfig::IsJson
-            | GraderConfig::ContainsJson(_)
-            | GraderConfig::JsonSchema(_)
-    )
-}
-
-fn has_minimum(config: &ExecutionMetrics) -> bool {
-    let is_above_0 = |least: Option<f64>| least.is_some_and(|least| least > 0.0);
-    is_above_0(config.min_tool_calls) || is_above_0(config.min_llm_calls) || is_above_0(config.target_exploration_ratio)
-}
-
-/// Whether a trajectory only says how many calls are too many. A maximum of 0 forbids a tool.
-fn only_limits_calls(config: &ToolTrajectory) -> bool {
-    config.mode == TrajectoryMode::AnyOrder
-        && config.minimums.is_empty()
-        && config.maximums.iter().all(|(_, most)| *most > 0)
+    matches!(grader.config, GraderConfig::User { .. }) || probed(&grader.config).reads_data()
 }
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::grader::{Composite, Latency, TextValue};
+    use evalsuite_schema::grader::{Aggregator, Composite, ExecutionMetrics, Latency, TextValue};
     use evalsuite_schema::{Location, Object};
 
     use super::*;

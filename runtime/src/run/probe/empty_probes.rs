@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::grader::{Args, SkillTrigger, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::json::json;
-use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Input, Message, Object, Role, ToolCall, Turn, Value};
+use evalsuite_schema::{Case, EmptyProbe, Grader, Input, Message, Object, Role, ToolCall, Turn, Value};
 
+use crate::grade::probed::{a_tool, probed, skill_call};
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
 use crate::run::probe::reference::{ExpectedTexts, leaves, of_reference};
@@ -93,14 +93,11 @@ fn documents(case: &Case, turn: Option<&Turn>) -> Option<Value> {
     let mut wants_document = false;
     let mut document = None;
     for grader in graders(case, turn).flat_map(Grader::with_members).filter(|grader| !grader.negate) {
-        let schema = match &grader.config {
-            GraderConfig::IsJson | GraderConfig::FieldAccuracy(_) => None,
-            GraderConfig::JsonSchema(config) => Some(&config.schema),
-            GraderConfig::ContainsJson(config) => config.schema.as_ref().map(|config| &config.schema),
-            _ => continue,
-        };
+        if !probed(&grader.config).wants_document() {
+            continue;
+        }
         wants_document = true;
-        if let Some(schema) = schema {
+        if let Some(schema) = grader.config.settings().json_schema() {
             let empty = empty_document(schema)?;
             let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
             document.get_or_insert((empty, is_closed));
@@ -114,9 +111,6 @@ fn documents(case: &Case, turn: Option<&Turn>) -> Option<Value> {
     Some(document)
 }
 
-/// Most calls of one tool in a reference.
-const MOST_CALLS: u64 = 64;
-
 /// The tools and skills that the graders of a suite name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SuiteTools {
@@ -128,15 +122,8 @@ impl SuiteTools {
     /// Adds those of a case.
     pub(crate) fn add(&mut self, case: &Case) {
         for grader in case.all_graders().flat_map(Grader::with_members) {
-            match &grader.config {
-                GraderConfig::ToolTrajectory(config) => {
-                    let counted = config.minimums.iter().chain(&config.maximums).map(|(tool, _)| tool);
-                    let expected = config.expected.iter().map(|call| &call.tool);
-                    self.tools.extend(counted.chain(expected).map(|tool| a_tool(tool)));
-                }
-                GraderConfig::SkillTrigger(config) => drop(self.skills.insert(config.skill.clone())),
-                _ => {}
-            }
+            self.tools.extend(grader.config.settings().tools().into_iter().map(|(tool, _)| a_tool(tool)));
+            self.skills.extend(probed(&grader.config).skill().map(str::to_owned));
         }
     }
 
@@ -152,49 +139,18 @@ impl SuiteTools {
     }
 }
 
-/// A tool that a name with `*` and `?` means.
-fn a_tool(name: &str) -> String {
-    let tool = name.replace('*', "").replace('?', "x");
-    if tool.is_empty() { "tool".to_owned() } else { tool }
-}
-
-fn skill_call(skill: &str) -> ToolCall {
-    ToolCall::new("Skill").with_input(json!({ "skill": skill }))
-}
-
 /// The calls that graders ask for, in order.
 pub(super) fn expected_calls<'g>(graders: impl IntoIterator<Item = &'g Grader>) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     // What a negated grader asks for has to be absent.
     for grader in graders.into_iter().filter(|grader| !grader.negate) {
-        let expected = match &grader.config {
-            GraderConfig::ToolTrajectory(config) => of_trajectory(config),
-            GraderConfig::SkillTrigger(SkillTrigger { skill, should_trigger: true }) => vec![skill_call(skill)],
-            GraderConfig::Composite(config) => expected_calls(&config.members),
-            _ => continue,
+        let expected = match grader.config.settings().members() {
+            [] => probed(&grader.config).expected_calls(),
+            members => expected_calls(members),
         };
         add_missing(&mut calls, expected);
     }
     calls
-}
-
-fn of_trajectory(config: &ToolTrajectory) -> Vec<ToolCall> {
-    if config.mode == TrajectoryMode::AnyOrder {
-        let times = |(tool, least): &(String, u64)| {
-            (0..(*least).min(MOST_CALLS)).map(|_| ToolCall::new(a_tool(tool))).collect::<Vec<_>>()
-        };
-        return config.minimums.iter().flat_map(times).collect();
-    }
-    let call = |expected: &evalsuite_schema::grader::ExpectedCall| {
-        let input = match &expected.args {
-            Some(Args::Object(object)) => object.clone(),
-            Some(Args::Any) | None => Object::new(),
-        };
-        let mut call = ToolCall::new(a_tool(&expected.tool)).with_input(Value::Object(input));
-        call.duration_ms = expected.max_duration_ms.map(|_| 0.0);
-        call
-    };
-    config.expected.iter().map(call).collect()
 }
 
 /// Adds the calls that are not among the others.
@@ -213,9 +169,9 @@ fn add_missing(calls: &mut Vec<ToolCall>, more: Vec<ToolCall>) {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::grader::{JsonSchema, TextValue};
+    use evalsuite_schema::grader::{JsonSchema, SkillTrigger, TextValue, ToolTrajectory};
     use evalsuite_schema::json::from_value;
-    use evalsuite_schema::{Conversation, Location, Turn};
+    use evalsuite_schema::{Conversation, GraderConfig, Location, Turn};
 
     use super::*;
 

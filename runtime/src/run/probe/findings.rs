@@ -7,14 +7,15 @@ use std::path::Path;
 
 use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind, Status, TrialRecord};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
-use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig, Location};
+use evalsuite_schema::{Case, EmptyProbe, Grader, Location};
 
+use crate::grade::probed::{GraderClass, Passing, class};
 use crate::platform::files::read_json;
 use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
 use crate::record::run_directory::{OutputDirectory, StoredRun};
 use crate::run::plan::regrade::newest_of_case;
-use crate::run::probe::advice::{Passing, advice, shown};
-use crate::run::probe::case_probe::{GraderClass, class, graders_by_path, verdicts};
+use crate::run::probe::advice::{advice, shown};
+use crate::run::probe::case_probe::{graders_by_path, verdicts};
 use crate::run::probe::empty_probes::{prompt, turns};
 
 /// Most broken references that a finding names.
@@ -125,7 +126,7 @@ fn failing_reference<'p>(case: &Case, probed: &'p ProbedCase) -> Vec<&'p ProbedG
     let graders = graders_by_path(case);
     let is_plain = |path: &str| graders.get(path).is_none_or(|grader| class(grader) == GraderClass::Plain);
     let is_composite =
-        |path: &str| graders.get(path).is_some_and(|grader| matches!(grader.config, GraderConfig::Composite(_)));
+        |path: &str| graders.get(path).is_some_and(|grader| !grader.config.settings().members().is_empty());
     let failing = probed.graders.iter().filter(|grader| grader.reference == Some(false) && is_plain(&grader.path));
     let (composites, others): (Vec<_>, Vec<_>) = failing.partition(|grader| is_composite(&grader.path));
     others.into_iter().chain(composites).collect()

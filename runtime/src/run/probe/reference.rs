@@ -45,7 +45,8 @@ pub(super) fn reference(case: &Case) -> Option<Reference> {
 
 fn reply(expected_output: &[Message], graders: &[&Grader]) -> Option<MadeUpReply> {
     if expected_output.iter().any(|message| !message.tool_calls.is_empty()) {
-        return Some(MadeUpReply { answer: answer(expected_output), messages: expected_output.to_vec() });
+        let messages = expected_output.to_vec();
+        return Some(MadeUpReply { answer: answer(&messages), messages, reported: None });
     }
     let text = of_reference(expected_output)?;
     Some(MadeUpReply::new(text, expected_calls(graders.iter().copied())))
@@ -105,21 +106,9 @@ impl ExpectedTexts {
 /// The texts that a grader itself looks for, or forbids.
 pub(super) fn of_grader(grader: &Grader) -> Vec<String> {
     match &grader.config {
-        GraderConfig::Contains(config)
-        | GraderConfig::Icontains(config)
-        | GraderConfig::StartsWith(config)
-        | GraderConfig::EndsWith(config)
-        | GraderConfig::Equals(config) => vec![config.value.clone()],
-        GraderConfig::ContainsAny(config)
-        | GraderConfig::ContainsAll(config)
-        | GraderConfig::IcontainsAny(config)
-        | GraderConfig::IcontainsAll(config) => config.value.clone(),
         GraderConfig::Regex(config) => matching_text(config).into_iter().chain(forbidden_texts(config)).collect(),
-        GraderConfig::Similar(config) => config.value.iter().cloned().collect(),
-        GraderConfig::Rubrics(config) => config.criteria.iter().filter_map(|one| one.outcome.clone()).collect(),
-        GraderConfig::LlmGrader(config) => config.rubrics.iter().filter_map(|one| one.outcome.clone()).collect(),
         GraderConfig::User { config, .. } => leaves(config).take(MOST_OF_CONFIG).collect(),
-        _ => Vec::new(),
+        config => config.settings().texts().into_iter().map(str::to_owned).collect(),
     }
 }
 

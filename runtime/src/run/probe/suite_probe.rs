@@ -5,7 +5,6 @@ use std::path::Path;
 use evalsuite_records::package_file::{LARGEST_BASELINE, read_package_file};
 use evalsuite_records::record::{ProbeRecord, ProbedCase};
 use evalsuite_schema::digest::{CaseDigests, sha256_of_data};
-use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Argument, Case, Command, Grader, GraderConfig};
 
@@ -136,10 +135,8 @@ impl SuiteProbe<'_> {
             false => case_digest(chosen),
         };
         let root = self.suite.evals.suite().package_root();
-        let arguments = graders.iter().flat_map(|grader| match &grader.config {
-            GraderConfig::CodeGrader(CodeGrader {
-                run: PreparedCommand { command: Command::Argv(words), .. }, ..
-            }) => words.as_slice(),
+        let arguments = graders.iter().flat_map(|grader| match grader.config.settings().command() {
+            Some(Command::Argv(words)) => words.as_slice(),
             _ => &[],
         });
         let digest_of_file = |argument: &Argument| match argument {

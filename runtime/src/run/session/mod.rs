@@ -7,8 +7,6 @@
 
 mod after_all;
 pub(crate) mod session_test;
-#[cfg(feature = "tooling")]
-mod sessions_of_run;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -194,4 +192,29 @@ impl Session {
 /// The state of the hooks before or after all tests once another of them has ended.
 fn after_hook(state: HookState, well: bool) -> HookState {
     if well && state != HookState::Failed { HookState::Done } else { HookState::Failed }
+}
+
+#[cfg(feature = "tooling")]
+impl Session {
+    /// All sessions of a run, also of processes that have ended, and why others cannot be read.
+    pub(crate) fn all(run: &RunDirectory) -> io::Result<(Vec<Self>, Vec<String>)> {
+        let (mut sessions, mut problems) = (Vec::new(), Vec::new());
+        for suite in crate::platform::files::sorted_directories(&run.suites())? {
+            for file in evalsuite_records::file_replacement::sorted_entries(&suite)? {
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                if !(name.starts_with("session") && name.ends_with(".json")) {
+                    continue;
+                }
+                match read_json::<SessionState>(&file) {
+                    Ok(Some(state)) => {
+                        let suite = suite.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                        sessions.push(Self { run: run.clone(), name: state.suite, suite, label: state.label });
+                    }
+                    Ok(None) => {}
+                    Err(error) => problems.push(error.to_string()),
+                }
+            }
+        }
+        Ok((sessions, problems))
+    }
 }

@@ -10,11 +10,11 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::model::evidence::Evidence;
 use crate::run::calibration;
+use crate::run::case_report::TrialResult;
 use crate::run::selection::case_graders;
 use crate::run::trial::captured::Captured;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
-use crate::run::trial_result::TrialResult;
 
 /// A trial that is decided: graded, or ended before its graders.
 #[derive(Debug)]

@@ -25,8 +25,8 @@ use self::graded::{Graded, grade};
 use self::prepared::{Prepared, open_cassette};
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
+use crate::run::case_report::TrialResult;
 use crate::run::plan::Plan;
-use crate::run::trial_result::TrialResult;
 use crate::workspace::WorkspaceBase;
 use crate::workspace::snapshot::Snapshot;
 

@@ -3,11 +3,11 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
+use crate::run::case_report::TrialResult;
 use crate::run::case_report::{HOOK_FAILED, RESET_FAILED};
 use crate::run::hooks::Scope;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;
-use crate::run::trial_result::TrialResult;
 use crate::workspace::{self, WorkspaceBase};
 
 /// Runs the hooks before the agent.
@@ -79,11 +79,11 @@ fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
     let echo = trial.plan.settings.echo;
     let done = match trial.base {
-        WorkspaceBase::Template => Ok(()),
-        WorkspaceBase::Copied { facts, .. } => workspace::git_reset(&trial.workspace, facts, reset, echo),
+        WorkspaceBase::Copied { facts, .. } => workspace::repos::reset_all(&trial.workspace, facts, reset, echo),
         WorkspaceBase::Shared { directory, pristine, facts } => {
             workspace::restore(directory, pristine, facts, reset, echo)
         }
+        _ => Ok(()),
     };
     done.map_err(|error| {
         let message = format!("the workspace cannot be reset to its base: {error}");

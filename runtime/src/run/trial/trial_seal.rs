@@ -1,7 +1,7 @@
 //! Whether the commands of a trial are sealed, decided before the first of them starts.
 
 use evalsuite_records::record::{ReasonCode, SealRecord, Stage};
-use evalsuite_schema::{Case, Grader, GraderConfig, Hook, SealMode, Sealing};
+use evalsuite_schema::{Case, Grader, Hook, SealMode, Sealing};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandSeal, SealDefaults};
@@ -67,9 +67,9 @@ fn check_others(trial: &TrialAttempt<'_>, case: &Case, seals: &SealDefaults) -> 
     let graders = case_graders(case);
     let with_members = graders.iter().flat_map(Grader::with_members);
     for grader in with_members {
-        if let GraderConfig::CodeGrader(config) = &grader.config {
+        if let Some(sealing) = grader.config.settings().sealing() {
             let who = format!("grader `{}`", grader.name);
-            seals.decide(&config.sealing).map_err(|refusal| refused(&who, &refusal))?;
+            seals.decide(sealing).map_err(|refusal| refused(&who, &refusal))?;
         }
     }
     let of_case = case.workspace.as_ref().map(|workspace| &workspace.hooks);

@@ -1,23 +1,39 @@
-//! Clones of repositories in a workspace.
+//! Repositories in a workspace: clones, resets, and running git.
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 use std::{fs, io};
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
-use evalsuite_schema::{Repo, RepoSource, Resolve};
+use evalsuite_schema::{Repo, RepoSource, Reset, Resolve, Workspace};
 
+use crate::model::command::CommandEnvironment;
 use crate::model::suite_location::SuiteLocation;
+use crate::platform::excerpt::last_chars;
 use crate::platform::files::error_at;
 use crate::platform::process::Echo;
-use crate::workspace::git::{git, git_with_input};
+use crate::platform::{environment, process};
+use crate::workspace::base::{BaseFacts, BaseRepo};
+use crate::workspace::copy::{CopyMode, remove_entry};
 use crate::workspace::remove_directory;
 
+/// Clones the repositories of a workspace to their paths.
+pub(crate) fn clone_all(
+    workspace: &Workspace,
+    directory: &Path,
+    location: &SuiteLocation,
+    echo: Echo,
+) -> Result<(), Reason> {
+    workspace.repos.iter().try_for_each(|repo| clone(repo, directory, location, echo))
+}
+
 /// Clones a repository to its path in the workspace.
-pub(crate) fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, echo: Echo) -> Result<(), Reason> {
+fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, echo: Echo) -> Result<(), Reason> {
     RepoClone { repo, directory: workspace.join(relative(&repo.path)), location, echo }.clone_and_check_out().map_err(
         |error| {
             let message = format!("cannot clone the repository at `{}`: {error}", repo.path);
@@ -26,14 +42,70 @@ pub(crate) fn clone(repo: &Repo, workspace: &Path, location: &SuiteLocation, ech
     )
 }
 
+/// Adds the commits that are checked out in the repositories of a workspace. A repository that a hook removed cannot be reset.
+pub(crate) fn add_commits(found: &mut Vec<BaseRepo>, workspace: &Workspace, directory: &Path, echo: Echo) {
+    found.extend(workspace.repos.iter().filter_map(|repo| {
+        let commit = head(&directory.join(relative(&repo.path)), echo).ok()?;
+        Some(BaseRepo { path: repo.path.clone(), commit })
+    }));
+}
+
 /// The commit that is checked out in a repository.
-pub(crate) fn head(directory: &Path, echo: Echo) -> io::Result<String> {
+fn head(directory: &Path, echo: Echo) -> io::Result<String> {
     git(directory, ["rev-parse", "HEAD"], echo)
 }
 
 /// A path in the workspace without `.`, which joined paths would contain.
-pub(crate) fn relative(path: &str) -> PathBuf {
+fn relative(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| !matches!(part, Component::CurDir)).collect()
+}
+
+/// Returns the repositories of a workspace to their commits.
+pub(crate) fn reset_all(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> io::Result<()> {
+    facts.repos.iter().try_for_each(|repo| reset_repo(&workspace.join(relative(&repo.path)), &repo.commit, reset, echo))
+}
+
+fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> io::Result<()> {
+    if !directory.join(".git").exists() {
+        // Git would use a repository around the workspace instead.
+        return Err(io::Error::other(format!("{} is not a repository any more", directory.display())));
+    }
+    // Ends whatever the agent began, a merge for instance.
+    git(directory, ["reset", "--quiet", "--hard"], echo)?;
+    git(directory, ["checkout", "--quiet", "--force", "--detach", commit], echo)?;
+    let clean = if reset == Reset::Strict { "-ffdxq" } else { "-ffdq" };
+    git(directory, ["clean", clean], echo).map(drop)
+}
+
+/// Returns the repositories of a shared workspace to their commits, where git cannot by copies of an unchanged workspace. `restored`: their
+/// paths.
+pub(crate) fn restore(
+    (workspace, pristine): (&Path, &Path),
+    facts: &BaseFacts,
+    reset: Reset,
+    echo: Echo,
+    restored: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    for repo in &facts.repos {
+        let path = relative(&repo.path);
+        let directory = workspace.join(&path);
+        restore_git_directory(&pristine.join(&path), &directory)?;
+        if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
+            // Its files are damaged beyond what git can repair.
+            remove_entry(&directory).map_err(|error| error_at(&directory, &error))?;
+            fs::create_dir_all(&directory).map_err(|error| error_at(&directory, &error))?;
+            CopyMode::Whole.run(&pristine.join(&path), &directory)?;
+        }
+        restored.push(path);
+    }
+    Ok(())
+}
+
+/// Removes what an agent left in a repository: its commits would be there for the next trial, in branches, stashes and reflogs.
+fn restore_git_directory(pristine: &Path, directory: &Path) -> io::Result<()> {
+    let [from, to] = [pristine, directory].map(|parent| parent.join(".git"));
+    let are_directories = [&from, &to].iter().all(|path| path.symlink_metadata().is_ok_and(|there| there.is_dir()));
+    if are_directories { CopyMode::Restore(Reset::Strict).run(&from, &to) } else { Ok(()) }
 }
 
 struct RepoClone<'a> {
@@ -200,4 +272,57 @@ impl RepoClone<'_> {
         }
         Err(io::Error::other(format!("commit {commit} has fewer than {count} first parents")))
     }
+}
+
+/// Time limit of one command.
+const LIMIT: Duration = Duration::from_secs(300);
+/// Most characters of git's messages in an error.
+const SHOWN: usize = 2_000;
+
+/// Runs git in a directory and returns its trimmed output.
+fn git<S: AsRef<OsStr>>(directory: &Path, arguments: impl IntoIterator<Item = S>, echo: Echo) -> io::Result<String> {
+    git_with_input(directory, arguments, Vec::new(), echo)
+}
+
+/// As [`git`], with a standard input.
+fn git_with_input<S: AsRef<OsStr>>(
+    directory: &Path,
+    arguments: impl IntoIterator<Item = S>,
+    input: Vec<u8>,
+    echo: Echo,
+) -> io::Result<String> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(directory);
+    CommandEnvironment::default().apply(&mut command);
+    isolate(&mut command);
+    let words = std::iter::once("git".into()).chain(command.get_args().map(OsStr::to_string_lossy));
+    let shown = words.collect::<Vec<_>>().join(" ");
+    let finished = process::run(command, input, LIMIT, echo)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot run `{shown}`: {error}")))?;
+    if finished.timed_out {
+        let message = format!("`{shown}` did not end within {} s", LIMIT.as_secs());
+        return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+    }
+    if finished.status.success() {
+        return Ok(finished.stdout.text().trim().to_owned());
+    }
+    let stderr = finished.stderr.text();
+    let message = last_chars(stderr.trim(), SHOWN);
+    let ending = match finished.status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
+    };
+    let message = if message.is_empty() { message } else { format!(": {message}") };
+    Err(io::Error::other(format!("`{shown}` {ending}{message}")))
+}
+
+/// Removes variables that would make git work on the repository of a git hook that runs the tests, and turns off prompts.
+fn isolate(command: &mut Command) {
+    let of_file = environment::of_file().into_iter().map(|(name, _)| name.into());
+    for name in std::env::vars_os().map(|(name, _)| name).chain(of_file) {
+        if name.to_string_lossy().starts_with("GIT_") && name != "GIT_SSH_COMMAND" {
+            command.env_remove(&name);
+        }
+    }
+    command.env("GIT_TERMINAL_PROMPT", "0");
 }

@@ -1,11 +1,10 @@
 //! Tests of clones, checkouts and resets of repositories.
 
 use evalsuite_needs::needs;
-use evalsuite_schema::{Checkout, PathRef, Reset};
+use evalsuite_schema::{Checkout, PathRef};
 
-use crate::platform::process::Echo;
 use crate::workspace::repos::*;
-use crate::workspace::{BaseFacts, copy_to_trial, git_reset, restore};
+use crate::workspace::{copy_to_trial, restore};
 
 /// A repository with the commits `1`, `2`, `3` on `main`, `side` on a branch, and tags at `2`.
 struct Origin {
@@ -205,7 +204,7 @@ fn a_reset_undoes_commits_branches_and_files() {
         fs::write(clone.join("created"), "x").unwrap();
         fs::write(clone.join(".git/info/exclude"), "ignored\n").unwrap();
         fs::write(clone.join("ignored"), "x").unwrap();
-        git_reset(&workspace, &facts, reset, Echo::Off).unwrap();
+        reset_all(&workspace, &facts, reset, Echo::Off).unwrap();
         assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
         assert!(!clone.join("created").exists());
         assert_eq!(clone.join("ignored").exists(), reset == Reset::Fast);

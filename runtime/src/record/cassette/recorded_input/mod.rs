@@ -6,14 +6,15 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::json::{FromJson, ToJson, json};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};
 use evalsuite_schema::{
-    AcpTarget, Case, CliTarget, Content, Hooks, Input, OutputForm, Sealing, Value, WorkspaceCopy, is_default,
+    AcpTarget, Argument, Case, CliTarget, Command, Content, Hook, Hooks, Input, OutputForm, Sealing, Value,
+    WorkspaceCopy, is_default,
 };
 
 use crate::model::messages::{file_parts, given_messages, pretty, prompt};
@@ -21,7 +22,6 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{sha256_of_data, sha256_of_source, sha256_with_key};
 use crate::platform::environment;
 use crate::platform::untrusted::EntryKind;
-use crate::record::cassette::named_files::{UNREADABLE, add_files_of_hooks, digest_of};
 use crate::workspace::diff::unified;
 use crate::workspace::snapshot::walk;
 
@@ -433,4 +433,44 @@ fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap
     let is_copied = |name: &str| !copy.without.iter().any(|without| Path::new(name).starts_with(without));
     let copied = found.into_iter().filter(|(name, _)| is_copied(name));
     files.extend(copied.map(|(name, digest)| (format!("{}/{name}", copy.to), digest)));
+}
+
+/// In place of the digest of a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
+
+/// SHA-256 of a file, whatever its line ends.
+fn digest_of(file: &Path) -> String {
+    File::open(file).and_then(sha256_of_source).unwrap_or_else(|_| UNREADABLE.to_owned())
+}
+
+/// Adds the digests of the files that the words of a command line name, by word. They are looked for in these directories, in order. The files
+/// of absolute paths differ between machines.
+pub(crate) fn add_named_files(line: &str, directories: &[PathBuf], found: &mut BTreeMap<String, String>) {
+    let is_between = |character: char| character.is_whitespace() || "'\"`;|&<>()=".contains(character);
+    let names_file = |word: &&str| word.contains(['.', '/']) && Path::new(word).is_relative();
+    for word in line.split(is_between).filter(names_file) {
+        if let Some(file) = directories.iter().map(|directory| directory.join(word)).find(|file| file.is_file()) {
+            found.insert(word.to_owned(), digest_of(&file));
+        }
+    }
+}
+
+/// The same for the commands of hooks.
+fn add_files_of_hooks(hooks: &Hooks, location: &SuiteLocation, found: &mut BTreeMap<String, String>) {
+    let Hooks { before_all, before_each, after_each, after_all } = hooks;
+    for hook in [before_all, before_each, after_each, after_all].into_iter().flatten() {
+        let Hook { command: Some(command), cwd, .. } = hook else { continue };
+        let cwd = cwd.as_ref().map(|cwd| location.resolve(cwd));
+        let directories = cwd.into_iter().chain([location.suite_dir.clone(), location.package_root.clone()]);
+        let directories: Vec<PathBuf> = directories.collect();
+        match command {
+            Command::Shell(line) => add_named_files(line, &directories, found),
+            Command::Argv(arguments) => arguments.iter().for_each(|argument| match argument {
+                Argument::Text(text) => add_named_files(text, &directories, found),
+                Argument::Path(path) => {
+                    found.insert(path.written.clone(), digest_of(&location.resolve(path)));
+                }
+            }),
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::judge::Judges;
 use crate::model::user::UserRequest;
 use crate::record::grader_files::GraderFiles;
-use crate::run::trial::conversation::user_role::describe_user;
+use crate::run::trial::conversation::describe_user;
 use crate::run::trial::conversation::{RunningConversation, turn_folder};
 use crate::run::trial::graded::{RecordedTurns, run_graders};
 use crate::run::trial::prepared::{Prepared, end_in_turn};

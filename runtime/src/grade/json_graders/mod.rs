@@ -1,5 +1,8 @@
 //! The graders `is-json`, the whole answer is one JSON value, and `contains-json`, the answer contains a JSON object (an extension,
-//! docs/grading-differences.md); and the equality of JSON values.
+//! docs/grading-differences.md).
+
+#[cfg_attr(not(feature = "json-schema"), path = "without_json_schema.rs")]
+pub(crate) mod json_schema;
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
@@ -7,7 +10,6 @@ use evalsuite_schema::json::{Reader, Value};
 use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;
-use crate::grade::json_schema;
 use crate::model::score::Score;
 
 pub(crate) fn is_json(answer: &str) -> Score {
@@ -100,52 +102,54 @@ fn after_object(text: &str) -> &str {
     ""
 }
 
-/// Whether two values are equal: order of keys does not matter, order of lists does, numbers are compared by value.
-pub(crate) fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left.is_same(right),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+/// What the graders of this file are to probes.
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+    use crate::grade::probed::{Passing, Probed};
+
+    pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
+        match config {
+            GraderConfig::IsJson => {
+                Some(&Document("any JSON passes: `json-schema` or `field-accuracy` would distinguish"))
+            }
+            GraderConfig::ContainsJson(ContainsJson { schema: None }) => {
+                Some(&Document("any object passes: a `schema` or `field-accuracy` would distinguish"))
+            }
+            GraderConfig::ContainsJson(_) | GraderConfig::JsonSchema(_) => {
+                Some(&Document("the schema accepts a document that says nothing: `field-accuracy` compares its values"))
+            }
+            _ => None,
         }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| equal(left, right)))
+    }
+
+    /// A grader of the form of a document, and its advice.
+    struct Document(&'static str);
+
+    impl Probed for Document {
+        fn wants_document(&self) -> bool {
+            true
         }
-        _ => left == right,
+
+        fn reads_data(&self) -> bool {
+            true
+        }
+
+        fn advice(&self, _grader: &Grader, _passing: &Passing<'_>) -> Option<String> {
+            Some(self.0.to_owned())
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::json::json;
-
-    use super::{equal, *};
+    use super::*;
     use crate::model::score::ScoreState;
 
     fn passes(answer: &str) -> bool {
         contains_json(&ContainsJson::default(), answer).state == ScoreState::Decided(1.0)
-    }
-
-    #[test]
-    fn integers_are_equal_by_all_their_digits() {
-        let read = |text: &str| evalsuite_schema::json::from_str::<Value>(text).unwrap();
-        let is_equal = |left: &str, right: &str| equal(&read(left), &read(right)) && equal(&read(right), &read(left));
-        let large = "1".repeat(300);
-        for (left, right) in [
-            ("18446744073709551617", "18446744073709551618"),
-            ("-9223372036854775809", "-9223372036854775810"),
-            ("9007199254740993", "9007199254740992.0"),
-            ("18446744073709551615", "18446744073709551616"),
-            (&large, &format!("{}2", &large[1..])),
-            ("1", "-1"),
-        ] {
-            assert!(!is_equal(left, right), "{left} {right}");
-            assert!(is_equal(left, left) && is_equal(right, right), "{left} {right}");
-        }
-        for (left, right) in [("1", "1.0"), ("0", "-0.0"), ("100000000000000000000000", "1e23")] {
-            assert!(is_equal(left, right), "{left} {right}");
-        }
-        assert!(is_equal("[{\"a\": 18446744073709551617}]", "[{\"a\": 18446744073709551617}]"));
     }
 
     #[test]
@@ -263,14 +267,5 @@ mod tests {
         let state = |answer: &str| contains_json(&config, answer).state;
         assert_eq!(state("n is {\"n\": 18446744073709551616}"), ScoreState::Decided(1.0));
         assert!(matches!(state("n is {\"n\": 18446744073709551617}"), ScoreState::Error(_)));
-    }
-
-    #[test]
-    fn numbers_are_compared_by_value_and_keys_in_any_order() {
-        assert!(equal(&json!({"a": 1, "b": [1.0, 2]}), &json!({"b": [1, 2.0], "a": 1.0})));
-        assert!(!equal(&json!([1, 2]), &json!([2, 1])));
-        assert!(!equal(&json!({"a": null}), &json!({})));
-        assert!(!equal(&json!(1), &json!("1")));
-        assert!(!equal(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)));
     }
 }

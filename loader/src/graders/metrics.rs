@@ -1,0 +1,78 @@
+//! Rules of `latency`, `token-usage` and `execution-metrics`.
+
+use evalsuite_schema::grader::{ExecutionMetrics, GraderConfig};
+
+use super::{Constant, Family, Rules};
+use crate::diagnostic::{Code, Diagnostics, report_both};
+use crate::fields;
+
+pub(super) const FAMILY: Family = Family {
+    rules: &[
+        ("latency", latency),
+        ("token-usage", |rules, d| needs_limit(rules, "`max_total`, `max_input` or `max_output`", d)),
+        ("execution-metrics", |mut rules, d| {
+            check_bounds(&mut rules, d);
+            needs_limit(rules, "a limit such as `max_tool_calls`, or `target_exploration_ratio`", d);
+        }),
+    ],
+    constant,
+};
+
+/// Shortest limit of a duration that is not taken for seconds, in milliseconds: no model answers faster.
+const SHORTEST_LATENCY: f64 = 100.0;
+
+/// A limit that is not meant in milliseconds.
+fn latency(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    let Some(entry) = rules.fields.written(rules.fields.key("threshold")) else { return };
+    let Some(limit) = entry.value.as_f64().filter(|limit| (0.0..SHORTEST_LATENCY).contains(limit)) else { return };
+    let message = format!("`threshold` is in milliseconds: no model answers in {limit} ms");
+    let help = match limit {
+        0.0 => "write the longest duration that passes, such as `threshold: 5000`".to_owned(),
+        _ => {
+            let milliseconds = limit * 1000.0;
+            format!("if seconds are meant, write `threshold: {milliseconds}`; an agent without a model may be so fast")
+        }
+    };
+    d.report(Code::UnlikelyLimit, entry.value.span, message, help);
+}
+
+/// There is at least one limit; a tolerance alone checks nothing.
+fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
+    let Rules { fields, parts, .. } = rules;
+    let mut keys = fields.object.keys.iter().filter(|key| key.name != "exploration_tolerance");
+    if !keys.any(|key| fields.written(key).is_some()) {
+        let message = "the grader has nothing to check";
+        d.report(Code::MissingGraderSetting, fields.node.span, message, format!("add {limits}"));
+        parts.mark_broken();
+    }
+}
+
+/// A smallest number is at most the largest one.
+fn check_bounds(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
+    for (low, high) in [("min_tool_calls", "max_tool_calls"), ("min_llm_calls", "max_llm_calls")] {
+        let [low, high] = [low, high].map(|key| rules.fields.written(rules.fields.key(key)));
+        let (Some(low), Some(high)) = (low, high) else { continue };
+        if let (Some(least), Some(most)) = (low.value.as_f64(), high.value.as_f64())
+            && least > most
+        {
+            let message = format!("{} is {least}, and {} is {most}", fields::label(low), fields::label(high));
+            let help = "write a maximum of at least the minimum";
+            report_both(Code::SettingConflict, (high.value.span, message), (low.value.span, "the minimum"), help, d);
+            rules.parts.mark_broken();
+        }
+    }
+}
+
+fn constant(config: &GraderConfig) -> Option<Constant> {
+    let GraderConfig::ExecutionMetrics(metrics) = config else { return None };
+    let least = [metrics.min_tool_calls, metrics.min_llm_calls];
+    let all_else =
+        ExecutionMetrics { min_tool_calls: None, min_llm_calls: None, exploration_tolerance: None, ..metrics.clone() };
+    let needs_nothing = least.iter().any(Option::is_some) && least.iter().flatten().all(|least| *least == 0.0);
+    (needs_nothing && all_else == ExecutionMetrics::default()).then(|| Constant {
+        passes: true,
+        key: "",
+        reason: "every number of calls is at least 0".to_owned(),
+        help: "write a minimum of at least 1, or a maximum".to_owned(),
+    })
+}
