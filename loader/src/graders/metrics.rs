@@ -47,12 +47,13 @@ fn needs_limit(rules: Rules<'_, '_, '_>, limits: &str, d: &mut Diagnostics) {
     }
 }
 
-/// A smallest number is at most the largest one.
+/// A smallest number is at most the largest one, unless one of them is no number of calls.
 fn check_bounds(rules: &mut Rules<'_, '_, '_>, d: &mut Diagnostics) {
     for (low, high) in [("min_tool_calls", "max_tool_calls"), ("min_llm_calls", "max_llm_calls")] {
         let [low, high] = [low, high].map(|key| rules.fields.written(rules.fields.key(key)));
         let (Some(low), Some(high)) = (low, high) else { continue };
-        if let (Some(least), Some(most)) = (low.value.as_f64(), high.value.as_f64())
+        let [least, most] = [low, high].map(|entry| entry.value.as_f64().filter(|number| *number >= 0.0));
+        if let (Some(least), Some(most)) = (least, most)
             && least > most
         {
             let message = format!("{} is {least}, and {} is {most}", fields::label(low), fields::label(high));

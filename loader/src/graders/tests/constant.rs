@@ -136,4 +136,6 @@ fn blank_texts_and_control_characters() {
 fn a_smallest_number_of_calls_is_at_most_the_largest() {
     let found = problems("{type: execution-metrics, min_llm_calls: 3, max_llm_calls: 2}");
     assert_eq!(found, ["E028 `min_llm_calls` is 3, and `max_llm_calls` is 2"]);
+    let found = problems("{type: execution-metrics, min_llm_calls: 3, max_llm_calls: -1}");
+    assert_eq!(found, ["E024 `max_llm_calls` is -1, which is not a number of at least 0"]);
 }
