@@ -2,11 +2,13 @@
 
 #[cfg_attr(not(feature = "users"), path = "without_simulated_user.rs")]
 pub(crate) mod simulated_user;
-#[cfg(any(feature = "grader-tests", feature = "users"))]
+
 use std::time::Duration;
 
 use evalsuite_records::record::{ReasonCode, Stage, Status, TurnRecord, Usage};
-use evalsuite_schema::{Case, Conversation, Input, Message, OnTurnFailure, Role, SimulatedUser, Turn};
+#[cfg(any(feature = "grader-tests", feature = "users"))]
+use evalsuite_schema::SimulatedUser;
+use evalsuite_schema::{Case, Conversation, Input, Message, OnTurnFailure, Role, Turn};
 
 use self::simulated_user::check_user;
 use crate::grade::scoring::{TrialScore, score_conversation};
@@ -384,6 +386,7 @@ impl ConversationSoFar {
 }
 
 /// What graders of a simulated user see in place of the case: its role is the input. What the case expects is expected of the agent.
+#[cfg(any(feature = "grader-tests", feature = "users"))]
 pub(crate) fn describe_user(user: &SimulatedUser, facts: &mut Facts) {
     facts.input = Some(Input::Messages(vec![Message::text(Role::User, role(user))]));
     (facts.criteria, facts.description, facts.reference_solution) = (None, None, None);
@@ -391,6 +394,7 @@ pub(crate) fn describe_user(user: &SimulatedUser, facts: &mut Facts) {
 }
 
 /// What judges read of the role.
+#[cfg(any(feature = "grader-tests", feature = "users"))]
 fn role(user: &SimulatedUser) -> String {
     let mut text = "A simulated user plays a person who talks with an AI agent. The answer is what the person says, turn by turn; what \
                     the agent says is not shown. It is the user that is graded, not the agent. Its role:"
