@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(feature = "probe")]
 use evalsuite_records::exact_sums::sum;
 use evalsuite_records::record::JudgeRecord;
 
@@ -29,6 +30,7 @@ pub(crate) struct JudgeCalls {
     pub(crate) of_unknown_cost: u32,
 }
 
+#[cfg(feature = "probe")]
 impl JudgeCalls {
     /// What they cost in US dollars; `None` if the cost of no call is known.
     pub(crate) fn cost_usd(&self) -> Option<f64> {
@@ -68,6 +70,7 @@ impl JudgeSpending {
     }
 
     /// All calls so far.
+    #[cfg(feature = "probe")]
     pub(crate) fn calls(&self) -> JudgeCalls {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
