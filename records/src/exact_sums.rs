@@ -17,6 +17,12 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     if sum.is_finite() { sum + lost } else { sum }
 }
 
+/// The sum of the values that are known; `None` if none is.
+pub fn sum_of_known(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let known: Vec<f64> = values.into_iter().collect();
+    (!known.is_empty()).then(|| sum(known))
+}
+
 /// The mean of values, without rounding noise: that of decimals is a decimal. `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| without_noise(sum(values.iter().copied()) / values.len() as f64))
@@ -32,6 +38,8 @@ mod tests {
         assert_eq!(sum(vec![0.001; 100_000]), 100.0);
         assert_eq!(sum([1e100, 1.0, -1e100]), 1.0);
         assert_eq!(sum([]), 0.0);
+        assert_eq!(sum_of_known([]), None);
+        assert_eq!(sum_of_known([0.1, 0.2]), Some(sum([0.1, 0.2])));
         assert_eq!(sum([f64::INFINITY, 1.0]), f64::INFINITY);
         assert!(sum([f64::NAN, 1.0]).is_nan());
     }

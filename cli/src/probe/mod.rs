@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 use clap::Args;
 use evalsuite::tooling::{PROBE_PROGRESS, PROBE_REQUEST, ProbeReply, ProbeRequest};
 use evalsuite_loader::source::{Files, Span, plain_text};
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{ProbeRecord, Share, SuiteId};
 use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::diagnostics::{Diagnostic, Position, counted, render};
@@ -168,12 +168,11 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
         }
     }
     let suites = records.iter().map(|(record, _)| *record).collect();
-    let costs: Vec<f64> = replies.iter().filter_map(|reply| reply.judge_cost_usd).collect();
     let probed = ProbedSuites {
         schema: ProbeRecord::SCHEMA,
         suites,
         judge_calls: replies.iter().map(|reply| reply.judge_calls).sum(),
-        judge_cost_usd: (!costs.is_empty()).then(|| sum(costs)),
+        judge_cost_usd: sum_of_known(replies.iter().filter_map(|reply| reply.judge_cost_usd)),
         judge_calls_of_unknown_cost: replies.iter().map(|reply| reply.judge_calls_of_unknown_cost).sum(),
     };
     print(command.format, &probed, |out| {

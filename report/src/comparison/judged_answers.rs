@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{AnswerPair, GraderRecord, PairRecord, Side, Usage};
 use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_statistics::{mean, share_interval, sign_flip_p_value};
@@ -80,7 +80,7 @@ impl JudgedAnswers {
         let records = || cases.iter().filter_map(|case| case.judge.as_ref());
         let mut usage: Option<Usage> = None;
         records().filter_map(|record| record.usage).for_each(|used| *usage.get_or_insert_default() += used);
-        let costs: Vec<f64> = records().filter_map(|record| record.cost_usd).collect();
+        let cost_usd = sum_of_known(records().filter_map(|record| record.cost_usd));
         Self {
             judge: records().map(|record| record.name.clone()).find(|name| !name.is_empty()).unwrap_or_default(),
             model: records().find_map(|record| record.model.clone()),
@@ -98,8 +98,8 @@ impl JudgedAnswers {
             calls: records().map(|record| record.attempts).sum(),
             usage,
             is_usage_partial: usage.is_some() && records().any(|record| !record.is_usage_known()),
-            is_cost_partial: !costs.is_empty() && records().any(|record| !record.is_cost_known()),
-            cost_usd: (!costs.is_empty()).then(|| sum(costs)),
+            is_cost_partial: cost_usd.is_some() && records().any(|record| !record.is_cost_known()),
+            cost_usd,
             verdict: ComparisonVerdict::Undecided,
             cases,
         }

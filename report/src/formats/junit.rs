@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
 use evalsuite_schema::decimal::shown_from;
 
@@ -206,9 +206,8 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
     let [agent, judges, user] = UnknownParts::counts(&record.unknown_costs());
     let mut add_cost =
         |[name, unknown_name]: [&'static str; 2], cost: fn(&TrialSummary) -> Option<f64>, count: usize| {
-            let costs: Vec<f64> = record.trials.iter().chain(record.uncounted_trials()).filter_map(cost).collect();
-            if !costs.is_empty() {
-                properties.push((name, format!("{:.6}", sum(costs))));
+            if let Some(sum) = sum_of_known(record.trials.iter().chain(record.uncounted_trials()).filter_map(cost)) {
+                properties.push((name, format!("{sum:.6}")));
                 properties.extend((count > 0).then(|| (unknown_name, count.to_string())));
             }
         };

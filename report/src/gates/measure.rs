@@ -1,6 +1,6 @@
 //! What gates measure.
 
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
 use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_schema::gate::{Gate, Measure};
@@ -69,10 +69,10 @@ impl Measured {
             }
             Measure::Cost => {
                 let retried = cases.iter().flat_map(|case| &case.record.retried);
-                let costs: Vec<f64> = trials().chain(retried).filter_map(cost).collect();
+                let known = sum_of_known(trials().chain(retried).filter_map(cost));
                 let unknown: Vec<UnknownParts> = cases.iter().flat_map(|case| case.record.unknown_costs()).collect();
                 let count = unknown.iter().filter(|parts| !parts.is_none()).count();
-                Self::new((!costs.is_empty()).then(|| sum(costs)), count, unknown.len())
+                Self::new(known, count, unknown.len())
             }
             Measure::Time | Measure::MedianTime | Measure::P95Time => {
                 // Of trials that do not count, only the cost does: repeated ones would make times those of the cases that fail.
@@ -83,7 +83,7 @@ impl Measured {
                 let value = match measure {
                     Measure::MedianTime => nearest_rank(&seconds, 50),
                     Measure::P95Time => nearest_rank(&seconds, 95),
-                    _ => (!seconds.is_empty()).then(|| sum(seconds.iter().copied())),
+                    _ => sum_of_known(seconds.iter().copied()),
                 };
                 Self::new(value, counted().count() - seconds.len(), counted().count())
             }

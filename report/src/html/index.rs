@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, GraderState, ProbeRates, Shortfall, Stability, Status, TrialRecord,
     TrialSummary, UnknownParts, Usage, Verdict,
@@ -162,10 +162,7 @@ fn case_row(record: &CaseRecord, trials: &[&TrialRecord], names: &mut Names) -> 
     let rule = evalsuite_schema::json::to_value(&record.rule).ok();
     let reason = record.reason.as_ref();
     let at = reason.and_then(|reason| reason.location.as_ref());
-    let cost = |of: fn(&TrialSummary) -> Option<f64>| {
-        let costs: Vec<f64> = record.uncounted_trials().filter_map(of).collect();
-        (!costs.is_empty()).then(|| sum(costs))
-    };
+    let cost = |of: fn(&TrialSummary) -> Option<f64>| sum_of_known(record.uncounted_trials().filter_map(of));
     let (surplus, confirming) = (record.surplus.len(), record.confirming.len());
     let passed = record.confirming.iter().filter(|trial| trial.outcome == Status::Passed).count();
     let answers: BTreeSet<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();

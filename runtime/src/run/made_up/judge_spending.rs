@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "probe")]
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::JudgeRecord;
 
 use crate::record::coordination::{Ledger, Spend};
@@ -34,7 +34,7 @@ pub(crate) struct JudgeCalls {
 impl JudgeCalls {
     /// What they cost in US dollars; `None` if the cost of no call is known.
     pub(crate) fn cost_usd(&self) -> Option<f64> {
-        (!self.costs.is_empty()).then(|| sum(self.costs.iter().copied()))
+        sum_of_known(self.costs.iter().copied())
     }
 }
 
