@@ -60,5 +60,5 @@ pub use load::{
     suite_digest,
 };
 pub use request::{OtherCase, Part, Request};
-pub use suite::cross_check::check_tracked_directory;
+pub use suite::symlink_check::check_tracked_directory;
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

@@ -1,4 +1,4 @@
-//! SHA-256 of data, for the compiler and for the program that it compiles.
+//! SHA-256 of data, for the compiler and for the program that it compiles; and a hash for names.
 
 use std::fmt;
 
@@ -81,6 +81,12 @@ pub fn parse_hexadecimal(digits: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
     }
     (digits.len() == 64).then_some(bytes)
+}
+
+/// FNV-1a of `bytes`: short, and the same in every process, unlike hashes of the standard library. Not for data of strangers: collisions can
+/// be made.
+pub fn short_hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

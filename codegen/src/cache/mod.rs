@@ -10,13 +10,6 @@
 //! everything that the suite or the generated code takes from a case is as before; no case came or went.
 
 mod stored_suite;
-
-/// FNV-1a of `bytes`: short, and the same in every process, unlike hashes of the standard library. Not for data of strangers: collisions can
-/// be made.
-pub(crate) fn short_hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +23,7 @@ use evalsuite_loader::{
 };
 use evalsuite_schema::Case;
 use evalsuite_schema::diagnostics::Diagnostic;
-use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal};
+use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal, short_hash};
 use evalsuite_schema::sorting::set;
 
 use crate::embed::{self, Embedded, contents};

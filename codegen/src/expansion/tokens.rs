@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use evalsuite_schema::digest::short_hash;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::suite_checks::{needs_acp, needs_cli_agents};
 use super::{Expansion, registrations};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
-use crate::cache::short_hash;
 use crate::rust_literals::string_literal;
 use crate::{binding, rust_literals};
 

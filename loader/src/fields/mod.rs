@@ -356,24 +356,6 @@ pub(crate) fn label(entry: &Entry) -> String {
     format!("`{}`", entry.key)
 }
 
-#[cfg(test)]
-mod tests {
-    use evalsuite_schema::Workspace;
-    use evalsuite_schema::keys::Keys;
-
-    use super::*;
-    use crate::tests::Package;
-
-    #[test]
-    fn a_key_that_nothing_reads_is_an_error() {
-        let package = Package::new(&[]);
-        let node = package.node("{hooks: {before_all: ./seed}, repos: ~}");
-        let mut d = Diagnostics::new();
-        Fields::new(&node, Workspace::TABLE, &mut d).unwrap().finish(&mut d);
-        assert_eq!(package.lines(&d), ["1:2 E019 `hooks` in `workspace` is not supported"]);
-    }
-}
-
 /// Why a pattern cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatternProblem {
@@ -393,5 +375,23 @@ impl PatternProblem {
     /// What to do about it; `otherwise` about one that is invalid.
     pub(crate) fn help(&self, otherwise: &'static str) -> &'static str {
         if self.code == Code::LimitExceeded { "write shorter patterns, or split the suite" } else { otherwise }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Workspace;
+    use evalsuite_schema::keys::Keys;
+
+    use super::*;
+    use crate::tests::Package;
+
+    #[test]
+    fn a_key_that_nothing_reads_is_an_error() {
+        let package = Package::new(&[]);
+        let node = package.node("{hooks: {before_all: ./seed}, repos: ~}");
+        let mut d = Diagnostics::new();
+        Fields::new(&node, Workspace::TABLE, &mut d).unwrap().finish(&mut d);
+        assert_eq!(package.lines(&d), ["1:2 E019 `hooks` in `workspace` is not supported"]);
     }
 }

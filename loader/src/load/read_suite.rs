@@ -14,7 +14,7 @@ use crate::fields::paths::{Scope, SharedFiles};
 use crate::layouts::{Outline, SuiteEntry};
 use crate::request::{OtherCase, Request};
 use crate::source::Files;
-use crate::suite::{cross_check, unused_files};
+use crate::suite::{symlink_check, unused_files};
 use crate::{layouts, names};
 
 /// A suite whose files were read, and whose cases were not yet checked against each other.
@@ -79,7 +79,7 @@ impl ReadSuite {
         let together = self.check_together(scope, &mut d);
         // Now the calibration was read too, which may be a link, and names files.
         if let Some(tree) = &tree {
-            self.links = cross_check::outer_links(tree, scope, &d);
+            self.links = symlink_check::find(tree, scope, &d);
         }
         d.append(self.links.clone());
         let has_unread_files = together.is_some()

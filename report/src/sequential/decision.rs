@@ -5,6 +5,7 @@ use std::fmt;
 
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status};
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::digest::short_hash;
 use evalsuite_schema::json::written_by_serde;
 use fastrand::Rng;
 use serde::Serialize;
@@ -301,12 +302,8 @@ pub(super) fn units(cases: &[DecisionCase]) -> Vec<Vec<&DecisionCase>> {
 /// The units in an order that is random, and the same whenever the run is looked at: it depends on the suite and on the round only.
 fn order(units: &[Vec<&DecisionCase>], suite: &DecisionSuite, round: usize) -> Vec<usize> {
     let text = format!("{}\0{}\0{}", suite.suite, suite.target, suite.used as usize + round);
-    // FNV-1a.
-    let seed = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut order: Vec<usize> = (0..units.len()).collect();
-    Rng::with_seed(seed).shuffle(&mut order);
+    Rng::with_seed(short_hash(text.as_bytes())).shuffle(&mut order);
     order
 }
 
