@@ -59,7 +59,6 @@ const SCHEMA: &[&str] = &[
     "line_breaks",
     "white_space",
     "media_type",
-    "milliseconds",
     "rfc3339",
     "variable",
     "placeholder",
