@@ -59,8 +59,6 @@ mod suite;
 mod targets_file;
 mod user;
 pub mod variable;
-#[doc(hidden)]
-pub mod white_space;
 mod wildcard;
 mod workspace;
 

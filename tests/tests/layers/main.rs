@@ -57,7 +57,6 @@ const SCHEMA: &[&str] = &[
     "json",
     "embedded",
     "line_breaks",
-    "white_space",
     "media_type",
     "rfc3339",
     "variable",
