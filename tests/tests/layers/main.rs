@@ -153,7 +153,6 @@ const REPORT: &[&str] = &[
     "suite_text",
     "failure_text",
     "formats",
-    "schemas",
     "comparison",
     "baseline_as_run",
     "accept",
