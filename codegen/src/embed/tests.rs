@@ -4,7 +4,7 @@
 use evalsuite_schema::embedded;
 
 use crate::binding::Agent;
-use crate::tests::fixture::{Call, Fixture, TASK, texts};
+use crate::tests::{Call, Fixture, TASK, texts};
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[

@@ -223,7 +223,7 @@ mod tests {
 
     use super::missing_agent;
     use crate::binding::Agent;
-    use crate::tests::fixture::{Call, Fixture, named};
+    use crate::tests::{Call, Fixture, named};
 
     const TARGETS: &str = "targets:\n- { name: default, use_target: sealed }\n- { name: open, provider: cli, command: run }\n\
                            - { name: sealed, provider: cli, command: run, sealed: auto }\n\

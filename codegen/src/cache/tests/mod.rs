@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::Cache;
-use crate::tests::fixture::{Call, Fixture, TASK, literal, texts};
+use crate::tests::{Call, Fixture, TASK, literal, texts};
 
 fn call(fixture: &Fixture) -> Call {
     fixture.call("suites/card_agent")

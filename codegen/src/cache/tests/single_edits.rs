@@ -1,7 +1,7 @@
 //! Which edits read one case, and which the whole suite.
 
 use super::{Read, call, expanded, is_cached, read};
-use crate::tests::fixture::{Fixture, TASK, texts};
+use crate::tests::{Fixture, TASK, texts};
 
 const PATH: &str = "suites/card_agent/tasks/a.json";
 
