@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Data, DataEnum, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Path, Result, parse_quote,
+    Attribute, Data, DataEnum, DeriveInput, Fields, GenericParam, Generics, Ident, ItemStruct, LitStr, Path, Result,
+    Type, parse_quote,
 };
 
 /// Options of the attribute `json`.
@@ -371,4 +372,20 @@ fn with_lifetime(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
     generics.params.insert(0, parse_quote!('json));
     generics
+}
+
+/// The attribute `skip_empty`.
+pub(crate) fn skip_empty(mut item: ItemStruct) -> TokenStream {
+    for field in &mut item.fields {
+        let Type::Path(of_type) = &field.ty else { continue };
+        let name = of_type.path.segments.last().map(|last| last.ident.to_string());
+        let is_empty = match name.as_deref() {
+            Some("Option") => "Option::is_none",
+            Some("Vec") => "Vec::is_empty",
+            Some("Object") => "Object::is_empty",
+            _ => continue,
+        };
+        field.attrs.push(parse_quote!(#[json(default, skip_if = #is_empty)]));
+    }
+    quote!(#item)
 }

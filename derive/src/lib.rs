@@ -29,7 +29,6 @@
 mod attributes;
 mod json;
 mod keys;
-mod skip_empty;
 mod words;
 
 use proc_macro::TokenStream;
@@ -83,5 +82,5 @@ pub fn words(input: TokenStream) -> TokenStream {
 /// absent holds nothing. It has to stand before the derives.
 #[proc_macro_attribute]
 pub fn skip_empty(_: TokenStream, item: TokenStream) -> TokenStream {
-    syn::parse(item).map_or_else(|error| error.to_compile_error(), skip_empty::expand).into()
+    syn::parse(item).map_or_else(|error| error.to_compile_error(), json::skip_empty).into()
 }

@@ -49,7 +49,7 @@ pub struct Date {
 
 impl Date {
     /// `None` if the day does not exist.
-    fn new(year: u32, month: u32, day: u32) -> Option<Self> {
+    pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
         let exists = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
         exists.then_some(Self { year, month, day })
     }

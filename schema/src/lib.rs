@@ -48,7 +48,6 @@ pub mod line_breaks;
 mod mcp;
 pub mod media_type;
 mod message;
-mod milliseconds;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
@@ -60,8 +59,6 @@ mod suite;
 mod targets_file;
 mod user;
 pub mod variable;
-#[doc(hidden)]
-pub mod white_space;
 mod wildcard;
 mod workspace;
 
@@ -88,8 +85,8 @@ pub use layout::{Layout, LayoutRules, Scoring};
 pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
 pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 #[doc(hidden)]
-pub use milliseconds::duration;
-pub use milliseconds::milliseconds;
+pub use rfc3339::duration;
+pub use rfc3339::milliseconds;
 #[doc(hidden)]
 pub use sealing::NetworkPorts;
 pub use sealing::{Network, SealMode, Sealing};

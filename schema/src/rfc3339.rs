@@ -1,4 +1,4 @@
-//! Times as text: RFC 3339.
+//! Times and durations as records say them: RFC 3339, and milliseconds.
 
 use std::time::{Duration, SystemTime};
 
@@ -34,6 +34,18 @@ pub fn parse(text: &str) -> Option<SystemTime> {
 fn time_of_day(text: &str) -> Option<Duration> {
     let time = humantime::parse_rfc3339(&format!("1970-01-01T{text}:00Z")).ok()?;
     time.duration_since(SystemTime::UNIX_EPOCH).ok()
+}
+
+/// A duration in milliseconds, as records hold it: whole microseconds and nanoseconds are its fraction.
+#[allow(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
+}
+
+/// The duration of a number of milliseconds in a record, to the nanosecond; `None` for a number that is not one.
+#[doc(hidden)]
+pub fn duration(milliseconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(milliseconds / 1e3).ok()
 }
 
 #[cfg(test)]

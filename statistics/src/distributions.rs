@@ -1,10 +1,4 @@
-//! Mean and standard deviation.
-//!
-//! The standard normal distribution.
-//!
-//! The chi-square distribution.
-//!
-//! Student's t distribution.
+//! Mean and standard deviation; the standard normal, the chi-square and Student's t distribution.
 
 use std::f64::consts::{FRAC_2_PI, PI};
 

@@ -1,7 +1,7 @@
 //! Tests of generated files.
 
 use super::Generator;
-use crate::tests::fixture::{Fixture, TASK};
+use crate::tests::{Fixture, TASK};
 
 fn run(fixture: &Fixture, generator: Generator) -> Vec<String> {
     fixture.lines(|package, instructions| generator.run(package, instructions))

@@ -6,7 +6,7 @@ use std::path::Path;
 use evalsuite_schema::discovery::{Tree, directory_links};
 
 use super::track;
-use crate::tests::fixture::Fixture;
+use crate::tests::Fixture;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[]);

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use evalsuite_schema::Value;
 
-use super::arguments::Question;
 use super::package::{Changes, PackageHere};
-use crate::new::arguments::{NewAgentAcp, NewAgentCli};
+use super::{NewAgentAcp, NewAgentCli, Question};
 use crate::platform::cli_error::Result;
 use crate::platform::output::stdout;
 

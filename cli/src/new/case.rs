@@ -13,12 +13,10 @@ use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Ident, LitStr};
 
-use super::arguments::Question;
 use super::package::{Changes, PackageHere, Suite, check_name, read_if_there};
-use super::suite;
+use super::{NewCalibration, NewCase, NewGrader, Question, suite};
 use crate::locate::includes::{self, SourceFile};
 use crate::locate::suite_search;
-use crate::new::arguments::{NewCalibration, NewCase, NewGrader};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::stdout;
 

@@ -12,7 +12,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::package::{self, Changes, PackageHere, manifest_directory, read_if_there};
-use crate::new::arguments::{NewCi, NewEditor};
+use super::{NewCi, NewEditor};
 use crate::platform::cli_error::Result;
 use crate::platform::output::{say, stdout};
 

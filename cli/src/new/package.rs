@@ -10,7 +10,7 @@ use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_schema::discovery::{is_skill, suite_files, with_slashes};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
-use super::arguments::Question;
+use super::Question;
 use crate::locate::suite_search::{self, relative};
 use crate::platform::cli_error::{CliError, ErrorContext, Result};
 use crate::platform::output::stdout;

@@ -12,12 +12,10 @@ use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE};
 use proc_macro2::TokenStream;
 use syn::Item;
 
-use super::arguments::Question;
-use super::ci_and_editor;
 use super::package::{self, Changes, CrateSource, PackageHere, check_name, read_if_there};
+use super::{LayoutName, NewSuite, Question, ci_and_editor};
 use crate::locate::includes::tracked_directories;
 use crate::locate::suite_search::{self, SKILL_HOMES};
-use crate::new::arguments::{LayoutName, NewSuite};
 use crate::platform::cli_error::{CliError, Result};
 use crate::platform::output::{say, stdout};
 

@@ -26,7 +26,7 @@ use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::digest::{CaseDigests, parse_hexadecimal, short_hash};
 use evalsuite_schema::sorting::set;
 
-use crate::embed::{self, Embedded, contents};
+use crate::embed::{self, Embedded};
 use crate::statics::{self, Body};
 use crate::suite_facts::SuiteFacts;
 use crate::suite_location::suite_directory;
@@ -172,7 +172,7 @@ impl StoredSuite {
             let old = lines.get(file.index)?;
             let line = statics::case_line(&new.case).ok()?;
             let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
-                && contents::in_text(old) == contents::in_text(&line)
+                && embed::in_text(old) == embed::in_text(&line)
                 && is_same_to_the_suite(old, new, suite)?;
             if !new.stands_alone || !is_alike {
                 return None;

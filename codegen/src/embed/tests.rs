@@ -1,10 +1,8 @@
 //! Tests of embedded files through expansions.
 
-#[cfg(unix)]
-use evalsuite_schema::embedded;
-
+use super::*;
 use crate::binding::Agent;
-use crate::tests::fixture::{Call, Fixture, TASK, texts};
+use crate::tests::{Call, Fixture, TASK, texts};
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[
@@ -150,4 +148,34 @@ fn commands_are_embedded_with_their_file_and_directories() {
     assert!(warning.contains("targets.yaml") && warning.contains("`agent/large.bin` (33.0 MiB)"), "{warning}");
     call.binding.embed = false;
     assert_eq!(texts(&call.expand(), false), [""; 0]);
+}
+
+#[test]
+fn scripts_are_known_by_their_first_line_where_files_have_no_modes() {
+    let root = tempfile::tempdir().unwrap();
+    let mode = |name: &str, content: &str| {
+        let path = root.path().join(name);
+        fs::write(&path, content).unwrap();
+        mode_by_content(&fs::metadata(&path).unwrap(), &path)
+    };
+    assert_eq!((mode("run", "#!/bin/sh\n"), mode("note.txt", "# text"), mode("empty", "")), (0o755, 0o644, 0o644));
+    assert_eq!(mode_by_content(&fs::metadata(root.path()).unwrap(), root.path()), 0o755);
+}
+
+#[test]
+fn paths_are_found_by_what_they_are_for() {
+    let code = r##"json: r#"{"id":"{\"written\":\"no\"}","template":{"written":"t","path":"s/t"},"cwd":{"written":".","path":"s"},
+        "source":{"local":{"written":"r","path":"s/r"}},"file":{"file":{"written":"p","path":"s/p.md"},"text":"x"},
+        "parts":[{"file":{"written":"n","path":"s/n\u00e4"}}],"late":{"local":{"written":"${{ R }}","path":"${{ R }}"}}}"#,
+        json: r#"{"template":{"written":"t","path":"s/t"}}"#"##;
+    let reference = |path: &str, need| Reference { path: path.to_owned(), need };
+    assert_eq!(
+        in_text(code).into_iter().collect::<Vec<_>>(),
+        [
+            reference("s", Need::WorkingDirectory),
+            reference("s/nä", Need::Content),
+            reference("s/r", Need::Repository),
+            reference("s/t", Need::Content),
+        ]
+    );
 }

@@ -3,7 +3,6 @@
 //! Each phase is a type in and a type out: the suite of a binding in its context is loaded (`TakenSuite`), the binding is checked
 //! against it, and both become an `Expansion`. `Reports` collects the problems of all phases.
 
-mod module_name;
 mod registrations;
 mod reports;
 mod suite_checks;
@@ -19,8 +18,7 @@ use quote::quote;
 use reports::Reports;
 use taken_suite::{Purpose, TakenSuite};
 
-use crate::binding;
-use crate::binding::{Binding, Problem};
+use crate::binding::{self, Binding, Problem};
 use crate::embed::Embedded;
 use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;

@@ -8,10 +8,12 @@ use evalsuite_loader::{load_targets, registered_graders};
 use evalsuite_schema::Location;
 use evalsuite_schema::diagnostics::SourceRange;
 use proc_macro2::{TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::{Expr, Path};
 
 use super::taken_suite::TakenSuite;
-use super::{Reports, module_name, registrations};
-use crate::binding::{Agent, Binding, Problem};
+use super::{Reports, registrations};
+use crate::binding::{Agent, Binding, Judge, Problem};
 use crate::embed;
 use crate::suite_facts::SuiteFacts;
 
@@ -70,7 +72,7 @@ fn check_names(facts: &SuiteFacts, module: &str, reports: &mut Reports<'_>) {
         }
         _ => {}
     }
-    problems.extend(module_name::hidden_paths(binding, module));
+    problems.extend(hidden_paths(binding, module));
     if reports.is_valid {
         let missing_file = registrations::missing_targets_file(binding, context, facts);
         reports.add_all(missing_file.into_iter().chain(registrations::unknown_judges(binding, context, facts)));
@@ -217,13 +219,45 @@ fn is_punct(token: Option<&TokenTree>, character: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }
 
+/// An error for every path of the binding that starts with the name of the module: the module hides a crate of this name.
+fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
+    let agent = if let Agent::Expression(agent) = &binding.agent { Some(&**agent) } else { None };
+    let judge = if let Some(Judge::Expression(judge)) = &binding.judge { Some(&**judge) } else { None };
+    let named = [&binding.agents, &binding.graders, &binding.judges, &binding.users]
+        .into_iter()
+        .flatten()
+        .map(|item| &item.value);
+    let paths = agent.into_iter().chain(judge).chain(named).filter_map(path).chain(&binding.crate_path);
+    let hidden = paths.filter_map(|path| {
+        let first = path.segments.first()?;
+        let is_hidden = path.leading_colon.is_none() && path.segments.len() > 1 && first.ident == module;
+        is_hidden.then(|| {
+            let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
+            let message = format!(
+                "`{module}` is the name of the suite's module, which hides the crate; write `::{}`, or name the module: `name = {module}_suite`",
+                segments.join("::")
+            );
+            Problem::argument(path.span(), message)
+        })
+    });
+    hidden.collect()
+}
+
+fn path(expression: &Expr) -> Option<&Path> {
+    match expression {
+        Expr::Path(path) => Some(&path.path),
+        Expr::Group(group) => path(&group.expr),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proc_macro2::Span;
 
     use super::missing_agent;
     use crate::binding::Agent;
-    use crate::tests::fixture::{Call, Fixture, named};
+    use crate::tests::{Call, Fixture, named};
 
     const TARGETS: &str = "targets:\n- { name: default, use_target: sealed }\n- { name: open, provider: cli, command: run }\n\
                            - { name: sealed, provider: cli, command: run, sealed: auto }\n\

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{Loaded, LoadedSuite, registered_graders};
+use evalsuite_loader::{Loaded, LoadedSuite, names, registered_graders};
 use evalsuite_schema::Requires;
 use evalsuite_schema::diagnostics::Code;
 
-use super::{Reports, SuiteCode, module_name, requires, suite_request};
-use crate::binding::Problem;
+use super::{Reports, SuiteCode, requires, suite_request};
+use crate::binding::{self, Problem};
 use crate::cache::{Cache, StoredSuite};
-use crate::embed::Embedded;
+use crate::embed::{self, Embedded};
 use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
-use crate::{binding, embed};
 
 /// A suite as it was taken.
 pub(super) struct TakenSuite {
@@ -85,7 +84,7 @@ pub(super) fn of_loaded(loaded: Loaded, purpose: Purpose, reports: &mut Reports<
     }
     reports.add_all(diagnostics.grouped());
     let mut taken = TakenSuite {
-        module: module_name::of_entry(entry),
+        module: module_of_entry(entry),
         code: SuiteCode::empty(),
         loaded: None,
         files: files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect(),
@@ -142,4 +141,14 @@ fn embedded(texts: &[impl AsRef<str>], root: &str, files: &Files, reports: &mut 
             None
         }
     }
+}
+
+/// The name for an entry path, where the suite says nothing else: its last component without extension.
+fn module_of_entry(entry: &str) -> String {
+    let last = entry.trim_end_matches('/').rsplit('/').next().unwrap_or(entry);
+    let stem = match last.rsplit_once('.') {
+        Some((stem, "jsonl" | "yaml" | "yml" | "json")) => stem.strip_suffix(".eval").unwrap_or(stem),
+        _ => last,
+    };
+    names::segment(stem)
 }

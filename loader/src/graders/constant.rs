@@ -1,9 +1,8 @@
 //! Graders that pass, or fail, whatever the agent does. Such a grader is a mistake of its author.
 
 use evalsuite_schema::Grader;
-use evalsuite_schema::grader::{AnswerStep, GraderConfig};
+use evalsuite_schema::grader::{AnswerStep, GraderConfig, trim};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::white_space::trim;
 
 use super::FAMILIES;
 use crate::diagnostic::{Code, Diagnostics};

@@ -15,7 +15,6 @@ mod other_tools;
 mod similar;
 mod text;
 mod trajectory;
-pub(crate) mod transform;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -28,10 +27,9 @@ use evalsuite_schema::keys::{Parts, Written};
 use evalsuite_schema::media_type;
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
-use crate::fields;
-use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::fields::settings::object;
+use crate::fields::{self, Fields};
 use crate::keys::{RUBRIC, Table};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;

@@ -1,9 +1,8 @@
 //! Rules of `regex`, and of the graders that look for texts.
 
-use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::grader::{GraderConfig, trim};
 use evalsuite_schema::keys::Written;
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::white_space::trim;
 
 use super::{Constant, Family, GraderContext, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};

@@ -2,7 +2,6 @@
 //! still running.
 
 mod measured;
-mod read_case;
 mod read_run;
 mod read_suite;
 #[cfg(test)]

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::Note;
 use evalsuite_schema::Value;
-use evalsuite_schema::grader::{AnswerStep, Preprocessor};
-use evalsuite_schema::white_space::trim;
+use evalsuite_schema::grader::{AnswerStep, Preprocessor, trim};
 
 use crate::grade::regex;
 use crate::judge::command_judge::JudgeSeal;

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use evalsuite_schema::diagnostics::terminal::is_unprintable;
+pub(crate) use evalsuite_schema::grader::trim;
 use evalsuite_schema::json::writer::is_plain;
-pub(crate) use evalsuite_schema::white_space::trim;
 
 use crate::platform::redaction::all_secrets;
 

@@ -1,13 +1,11 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
-use super::GraderSettings;
-use crate::Value;
 use crate::calendar_date::{self, Date, DateFormat};
 use crate::json::{FromJson, ToJson};
 use evalsuite_derive::{Keys, Words};
 
-use crate::white_space::trim;
-use crate::{Content, Message, Role};
+use super::{GraderSettings, trim};
+use crate::{Content, Message, Role, Value};
 
 /// Fields of a JSON answer match the reference answer. Of repeated keys, the last one counts.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]

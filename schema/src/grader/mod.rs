@@ -36,6 +36,8 @@ pub use judge::{
 };
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use similar::Similar;
+#[doc(hidden)]
+pub use text::trim;
 pub use text::{Regex, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 

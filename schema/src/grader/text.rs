@@ -1,4 +1,4 @@
-//! Settings of the graders that compare text.
+//! Settings of the graders that compare text, and the white space around texts that graders ignore.
 
 use evalsuite_derive::Keys;
 
@@ -62,4 +62,17 @@ impl GraderSettings for Regex {
         let end = self.value.char_indices().nth(30).map_or(self.value.len(), |(end, _)| end);
         Some(self.value[..end].to_owned())
     }
+}
+
+/// Removes white space at both ends: tab, line ends, vertical tab, form feed, byte order mark and Unicode space separators, as `trim` of
+/// JavaScript does.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(|character| {
+        matches!(
+            character,
+            '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+            // Unicode general category Zs.
+            | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+    })
 }

@@ -42,12 +42,11 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case/case_record.rs", "directories of cases, moved as a whole"),
-    ("run/case_setup/bases.rs", "directories of bases, removed if they are empty"),
     ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
     ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
     ("run/plan/regrade.rs", "listings of earlier runs"),
-    ("run/session/after_all.rs", "directories of bases, removed if they are empty"),
+    ("run/session/mod.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     (
         "workspace/copy.rs",

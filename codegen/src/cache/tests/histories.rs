@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use std::{fs, thread};
 
 use super::{Read, read};
-use crate::tests::fixture::{Call, Fixture, TASK, open_for_times, texts, wait_for_clock};
+use crate::tests::{Call, Fixture, TASK, open_for_times, texts, wait_for_clock};
 
 const SUITES: [&str; 3] = ["suites/card_agent", "suites/yaml", "suites/outside"];
 

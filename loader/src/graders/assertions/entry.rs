@@ -3,13 +3,13 @@
 use evalsuite_schema::Object;
 use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::grader::keys::TaskGrader;
-use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig, TABLES};
+use evalsuite_schema::grader::{AnswerStep, BUILT_IN, Grader, GraderConfig, ObjectStep, StepWord, TABLES};
 
 use super::{ParsedGrader, unread};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
-use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples, transform};
+use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples, text};
 use crate::keys::{Keys, RUBRIC, RUST_GRADER, TASK_GRADER_KEYS, Table, range};
 use crate::read::node::{Data, Entry, Node};
 
@@ -178,7 +178,7 @@ fn read_common(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'
 fn read_changes(grader: &mut Grader, fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) {
     grader.min_score = fields.read("min_score", fields::pass_mark, d);
     grader.negate = fields.read("negate", fields::boolean, d).unwrap_or(false);
-    grader.transform = transform::read(fields, cx, d);
+    grader.transform = transform(fields, cx, d);
 }
 
 /// `required`: a number is an old way to write a pass mark, too.
@@ -252,4 +252,53 @@ fn built_in(
     }
     grader.min_score = grader.min_score.or(notes.pass_mark);
     config
+}
+
+/// The steps of `transform`, which change the answer before the grader sees it, in order; those with problems are left out.
+fn transform(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<AnswerStep> {
+    let Some(entry) = fields.get("transform") else { return Vec::new() };
+    let steps = fields::list(&entry.value, "`transform`", d).unwrap_or_default();
+    steps.iter().filter_map(|node| transform_step(node, cx, d)).collect()
+}
+
+fn transform_step(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<AnswerStep> {
+    if node.as_mapping().is_some() {
+        return json_or_replace(node, cx, d);
+    }
+    let word = fields::word(node, "a step of `transform`", StepWord::WORDS, d)?;
+    StepWord::of_word(word).map(AnswerStep::from)
+}
+
+fn json_or_replace(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<AnswerStep> {
+    let mut fields = Fields::new(node, ObjectStep::TABLE, d)?;
+    let (json, replace, with) = (fields.get("json"), fields.get("replace"), fields.get("with"));
+    let is_misspelt = fields.misspells(&["json", "replace"]);
+    let parts = fields.parts(cx.scope, d);
+    fields.finish(d);
+    match (json, replace, with) {
+        (Some(json), Some(replace), _) => {
+            let help = "write two steps, in the order in which they are done";
+            let problem = Diagnostic::new(Code::ConflictingKeys, "a step has either `json` or `replace`").help(help);
+            d.push(problem.at(replace.key_span).related(json.key_span, "`json` is here"));
+            return None;
+        }
+        (Some(_), None, Some(with)) => {
+            let help = "delete it, or write `replace` for `json`";
+            d.report(Code::SettingConflict, with.key_span, "`with` has no meaning with `json`", help);
+            return None;
+        }
+        (None, None, _) if !is_misspelt => {
+            let help = "add `json` for a value of an answer in JSON, or `replace` for a pattern";
+            d.report(Code::MissingKey, node.span, "a step of `transform` has neither `json` nor `replace`", help);
+        }
+        _ => {}
+    }
+    let step: ObjectStep = parts.into_value()?;
+    match (step.replace, replace) {
+        (Some(pattern), Some(entry)) => {
+            let is_pattern = text::is_pattern(&pattern, "", &entry.value, cx, d);
+            is_pattern.then(|| AnswerStep::Replace { replace: pattern, with: step.with.unwrap_or_default() })
+        }
+        _ => step.json.map(AnswerStep::Json),
+    }
 }

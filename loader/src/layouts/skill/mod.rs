@@ -1,6 +1,5 @@
 //! An Agent Skill: `SKILL.md`, with its cases in `evals/evals.json`.
 
-mod arms;
 mod evals_file;
 mod skill_file;
 #[cfg(test)]
@@ -16,8 +15,7 @@ use super::entry::Found;
 use super::{Outline, SuiteEntry, new_suite};
 use crate::cases::{CaseFiles, ReadCases, by_id, target_skill};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::paths;
-use crate::fields::paths::Scope;
+use crate::fields::paths::{self, Scope};
 use crate::read::node::Node;
 use crate::source::Span;
 use crate::suite::cross_check;
@@ -55,7 +53,7 @@ fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     suite.version = evals.version;
     suite.canary = evals.canary;
     let skill = PathRef::found(".", scope.roots.compiled(root));
-    suite.targets = arms::targets(&evals.arms, (&name, &skill), &evals.directories, scope, d);
+    suite.targets = evals_file::targets_of(&evals.arms, (&name, &skill), &evals.directories, scope, d);
     suite.gates = evals.gates.map(|gates| cross_check::read_gates(&gates, &suite.targets, d)).unwrap_or_default();
     let copies = match evals.arms.is_empty() {
         true => target_skill::copies(

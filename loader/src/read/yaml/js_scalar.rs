@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use evalsuite_schema::calendar_date::Date;
 use granit_parser::{ScalarStyle, Tag};
 
 use super::scalar::{self, Problem};
@@ -46,15 +47,8 @@ fn is_date(text: &str) -> bool {
         return false;
     }
     let number = |part: &str| part.parse::<u32>().unwrap_or_default();
-    let (year, month, day) = (number(year), number(month), number(day));
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(is_leap),
-        _ => 0,
-    };
-    (1..=days).contains(&day) && (!has_time || is_time(time))
+    let exists = Date::new(number(year), number(month), number(day)).is_some();
+    exists && (!has_time || is_time(time))
 }
 
 /// Whether what follows a date is `T` or blanks, `hh:mm:ss`, and perhaps a fraction and an offset.

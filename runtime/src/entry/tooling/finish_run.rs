@@ -13,7 +13,7 @@ use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, S
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary::summarize_run;
 use crate::run::case::replaced_records::remove_replaced;
-use crate::run::case_setup::bases::end_own_base;
+use crate::run::case_setup::end_own_base;
 use crate::run::session::Session;
 use crate::run::settings::Settings;
 

@@ -11,7 +11,7 @@ use crate::platform::digest::file_key;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::process::Echo;
 use crate::platform::redaction::Redactor;
-use crate::run::case_setup::bases::BaseOwner;
+use crate::run::case_setup::BaseOwner;
 use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
 use crate::run::plan::Plan;
 use crate::run::session::Session;
@@ -145,7 +145,7 @@ mod tests {
     use evalsuite_schema::{Command, Location, Reset, Sealing};
 
     use super::*;
-    use crate::run::case_setup::bases::end_own_base;
+    use crate::run::case_setup::end_own_base;
 
     #[test]
     fn the_base_of_a_process_that_died_is_removed_after_its_hook() {

@@ -7,11 +7,10 @@ use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::Facts;
 use crate::model::messages::role_blocks;
 use crate::run::made_up::bounded_grading::Bounded;
-use crate::run::made_up::result_grading::ResultGrading;
+use crate::run::made_up::made_up_grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::selection::{case_graders, turn_folder, turn_graders};
-use crate::run::trial::conversation::describe_user;
-use crate::run::trial::conversation::{ConversationSoFar, TurnScores, shown_score, turn_not_run};
+use crate::run::trial::conversation::{ConversationSoFar, TurnScores, describe_user, shown_score, turn_not_run};
 
 /// Adds what a grader of a turn, or of a simulated user, sees of the case.
 pub(super) fn describe(case: &Case, grader: &Grader, turn: Option<&Turn>, facts: &mut Facts) {

@@ -7,7 +7,6 @@ pub(crate) mod judge_spending;
 mod made_up_conversation;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;
-pub(crate) mod result_grading;
 #[cfg(test)]
 mod tests;
 

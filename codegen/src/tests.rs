@@ -1,4 +1,4 @@
-//! Packages in temporary directories, for tests.
+//! What tests of several modules share.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
