@@ -113,7 +113,7 @@ fn keys(
         text = format!("As in {}.\n\n", like.into_iter().map(names).collect::<Vec<_>>().join("; as in "));
     }
     if !own.is_empty() {
-        text.push_str("| key | value | default | meaning, example |\n| --- | --- | --- | --- |\n");
+        text.push_str("| key | value | meaning, example |\n| --- | --- | --- |\n");
         text.extend(own.into_iter().map(|(_, row)| row.as_str()));
         text.push('\n');
     }
@@ -130,9 +130,13 @@ fn keys(
 fn row(key: &Key) -> (String, String) {
     let names: Vec<String> = std::iter::once(key.name).chain(key.or).map(|name| format!("`{name}`")).collect();
     let names = names.join(" or ");
-    let default = if key.required { "required" } else { key.default.unwrap_or("–") };
     let unit = key.unit.map(|unit| format!(", in {unit}")).unwrap_or_default();
-    let cells = [names.clone(), format!("{}{unit}", show(&key.value)), default.to_owned(), meaning(key)];
+    let default = match key.default {
+        _ if key.required => "; required".to_owned(),
+        Some(default) => format!("; default: {default}"),
+        None => String::new(),
+    };
+    let cells = [names.clone(), format!("{}{unit}{default}", show(&key.value)), meaning(key)];
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     (names, format!("| {} |\n", cells.join(" | ")))
 }

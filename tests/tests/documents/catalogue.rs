@@ -50,6 +50,7 @@ fn example(code: Code, root: &Path) -> Option<String> {
     let start = format!("[{code}]: ");
     let found = golden.split("\n\n").find(|block| block.lines().any(|line| line.contains(&start)))?;
     let first = found.lines().position(|line| line.contains(&start))?;
-    let lines: Vec<&str> = found.lines().skip(first).filter(|line| !line.starts_with("  = help: ") && line.trim() != "|").collect();
+    let lines: Vec<&str> =
+        found.lines().skip(first).filter(|line| !line.starts_with("  = help: ") && line.trim() != "|").collect();
     lines.iter().any(|line| line.contains('^')).then(|| lines.join("\n").replace(&folder, ""))
 }
