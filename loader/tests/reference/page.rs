@@ -36,8 +36,6 @@ impl Page {
             text.push_str(&contents(std::iter::once("every grader").chain(BELOW_GRADERS.iter().copied())));
             text.push_str("## Every grader\n\n");
             text.push_str(&keys(self.file, "every-grader", GRADER_KEYS.iter(), earlier));
-        } else {
-            text.push_str(&contents(shown.iter().map(|table| table.id)));
         }
         for table in shown {
             text.push_str(&self.section(table, earlier));
@@ -226,16 +224,16 @@ fn show(value: &Type) -> String {
         Type::Text => "text".to_owned(),
         Type::Literal => "fixed text".to_owned(),
         Type::Pattern(_, words) => (*words).to_owned(),
-        Type::Boolean => "`true` or `false`".to_owned(),
-        Type::Number(range) => range.words.to_owned(),
+        Type::Boolean => "boolean".to_owned(),
+        Type::Number(range) => range.words.trim_start_matches("a ").to_owned(),
         Type::Integer(low, high) if *high < u64::from(u32::MAX) => format!("whole number from {low} to {high}"),
         Type::Integer(low, _) => format!("whole number of at least {low}"),
         Type::Choice(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             words.join(", ")
         }
-        Type::File => "path of a file".to_owned(),
-        Type::Directory => "path of a directory".to_owned(),
+        Type::File => "file path".to_owned(),
+        Type::Directory => "directory path".to_owned(),
         Type::Command => "command".to_owned(),
         Type::Arguments => "list of program and arguments".to_owned(),
         Type::Data => "mapping".to_owned(),
