@@ -66,8 +66,8 @@ pub struct Case {
     pub dir: String,
     /// What the case is about (tasks layout).
     pub description: Option<String>,
-    /// What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it. In a case with
-    /// `assertions`, its own or those of its suite, it is not graded unless one of them asks a judge.
+    /// What a good answer does. Judges see it. Without `assertions`, a judge grades the answer by it; with `assertions`, of the case or of its
+    /// suite, only if one of them asks a judge.
     #[key(Text, "Approves the refund and states the amount.", old("expected_outcome"), by_hand)]
     pub criteria: Option<String>,
     /// What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a
@@ -427,8 +427,8 @@ pub struct Task {
     /// Free-form data: graders, hooks and records get it.
     #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
     pub metadata: Object,
-    /// Number of trials. In a suite of kind `capability`, one passed trial passes the task: more trials make it easier. In one
-    /// of kind `mixed`, the kind of a `suite.json` that names none, or `regression`, every trial has to pass.
+    /// Number of trials. In a suite of kind `capability`, one passed trial passes the task; of kind `mixed`, the default, or `regression`, every
+    /// trial has to pass.
     #[key(Integer(1, u32::MAX as u64), "3", default = "1")]
     pub trials_per_run: Option<u32>,
     /// Time limit of one call of the agent.

@@ -9,9 +9,8 @@ use crate::{Hooks, SealMode, WorkspaceCopy, is_default};
 
 pub use crate::gate::WITH_SKILL;
 
-/// Repetition of a case. **In a suite of kind `capability`, the kind of an `EVAL.yaml` that names none, one passed trial passes the
-/// case: more trials make the case *easier*.** To ask more of the agent, write `kind: regression` in the suite (every trial has to
-/// pass), `strategy: mean` (the mean score has to reach the threshold) or `strategy: confidence_interval`.
+/// Repetition of a case. **In a suite of kind `capability`, the default of an `EVAL.yaml`, one passed trial passes the case: more trials make
+/// the case *easier*.** To ask more of the agent, write `kind: regression` in the suite, or a `strategy`.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "trials")]

@@ -102,8 +102,7 @@ pub struct SkillEvals {
     /// Metadata of every case, merged as that of an eval file.
     #[key(Data, "{\"team\": \"forms\"}")]
     pub metadata: Object,
-    /// A GUID of these evals alone. If it turns up in what an agent says, does or writes, the agent saw this file, and the trial is an
-    /// error with the code `saw_answers`.
+    /// A GUID of these evals alone. A trial whose agent says, does or writes it is an error with the code `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
     /// What is compared in one run: `with_skill`, and `without_skill` or `{"old_skill": PATH}`. Every eval runs in each of them, as a

@@ -12,7 +12,7 @@ use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
 use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
 
-/// `EVAL.yaml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
+/// `EVAL.yaml`, `EVAL.yml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
 /// ```
 /// use evalsuite_schema::Suite;
@@ -109,8 +109,8 @@ pub struct Suite {
     /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
-    /// A GUID of this suite alone, also written in its case files as a comment. If it turns up in what an agent says, does or writes,
-    /// the agent saw files with answers, and the trial is an error with the code `saw_answers`.
+    /// A GUID of this suite alone, also written in its case files as a comment. A trial whose agent says, does or writes it is an error with the
+    /// code `saw_answers`.
     #[key(CANARY, "3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46", codes(OutOfRange), by_hand)]
     pub canary: Option<String>,
 }
@@ -212,8 +212,8 @@ pub struct SuiteJson {
     /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
-    /// A GUID of this suite alone, also written in its tasks. If it turns up in what an agent says, does or writes, the agent saw files
-    /// with answers, and the trial is an error with the code `saw_answers`.
+    /// A GUID of this suite alone, also written in its tasks. A trial whose agent says, does or writes it is an error with the code
+    /// `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
 }

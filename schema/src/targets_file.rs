@@ -93,8 +93,8 @@ pub struct CliTarget {
     /// Added to the environment of the command.
     #[key(Map(&AnyText), "{LOG: debug}", by_hand)]
     pub env: Vec<(String, String)>,
-    /// What the output file of the command is: the answer itself (`text`), or a JSON object with the answer, tokens and cost (`json`).
-    /// By default, a JSON object, or what is meant as one, has to be such a reply, and anything else is the answer.
+    /// What the output file of the command is: the answer itself (`text`), or a JSON object with the answer, tokens and cost (`json`). By
+    /// default, what looks like a JSON object has to be such a reply, and anything else is the answer.
     #[key(Choice(OutputForm::WORDS), "text", default = "as the file shows")]
     pub output: Option<OutputForm>,
     /// Whether prompt and output files are kept.

@@ -80,8 +80,8 @@ pub enum Isolation {
     Shared,
 }
 
-/// A git repository in the workspace. It is cloned once per run, and every trial gets a copy. The copy has the commit that is checked
-/// out, what led to it, and tags of that: neither a remote nor later commits, which may be the answer to the case.
+/// A git repository in the workspace. Every trial gets a copy, with the commit that is checked out, what led to it, and tags of that, but
+/// without a remote and later commits.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]

@@ -212,14 +212,14 @@ fn the_page_about_the_macro_is_that_of_the_table() {
                     use outside of tests).\n\nTo review the generated code, or to do without the macro, let the build script write it \
                     with `evalsuite_build::generate(\"suites/shop\").write()`, which requires the feature `generate` of \
                     `evalsuite-build`. Every argument has a method of the same name, except for `crate`.\n\n\
-                    | argument | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n"
+                    | argument | value | meaning, example |\n| --- | --- | --- |\n"
         .to_owned();
     for argument in ARGUMENTS {
-        let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
-        let (value, default) =
-            (if argument.value.is_empty() { "none: a flag" } else { argument.value }, or_dash(argument.default));
+        let value = if argument.value.is_empty() { "none: a flag" } else { argument.value };
+        let default =
+            if argument.default.is_empty() { String::new() } else { format!("; default: {}", argument.default) };
         let (name, doc, example) = (argument.name, argument.doc, argument.example);
-        page.push_str(&format!("| `{name}` | {value} | {default} | 0.1 | {doc}<br>Example: `{example}` |\n"));
+        page.push_str(&format!("| `{name}` | {value}{default} | {doc}<br>`{example}` |\n"));
     }
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/macro.md");
     if std::env::var_os("UPDATE_REFERENCE").is_some() {

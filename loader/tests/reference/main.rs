@@ -10,12 +10,30 @@ use evalsuite_loader::keys::{GRADERS, tables};
 
 use crate::page::Page;
 
-/// The pages, each with the tables it shows. A page without tables shows the graders.
+/// The pages, each with the tables it shows. A page without tables shows the graders. A row that several tables have is on the first of these
+/// pages.
 const PAGES: &[Page] = &[
+    Page {
+        file: "targets.md",
+        title: "The targets file",
+        intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
+                Agent Client Protocol: [Agents over ACP](../acp.md).",
+        tables: &[
+            "targets-file",
+            "cli-target",
+            "acp-target",
+            "permission-rule",
+            "mcp",
+            "mcp-server",
+            "mcp-fault",
+            "healthcheck",
+            "network",
+        ],
+    },
     Page {
         file: "eval-file.md",
         title: "The eval file",
-        intro: "`EVAL.yaml` (or `EVAL.yml`, `x.eval.yaml`) contains what the cases of a suite share, and where they are.",
+        intro: "The keys of a suite in the [cases layout](../suites.md), and of its targets and trials.",
         tables: &[
             "eval-file",
             "suite-execution",
@@ -50,16 +68,13 @@ const PAGES: &[Page] = &[
     Page {
         file: "tasks.md",
         title: "The tasks layout",
-        intro: "`suite.json` next to a directory `tasks/`. Every JSON file below `tasks/` is one task. With `cases/` instead, \
-                the cases are those of the [cases layout](case.md).",
+        intro: "With `cases/` in place of `tasks/`, the cases are those of the [cases layout](case.md).",
         tables: &["suite-json", "task", "reference-solution", "task-grader"],
     },
     Page {
         file: "agent-skills.md",
         title: "Agent Skills",
-        intro: "A directory with `SKILL.md` and `evals/evals.json` is a suite, whose cases are the evals. It is found if the directory \
-                has no other suite file; the macro names the directory, or one of the two files. \
-                [Agent Skills](../runs.md#agent-skills) says what an agent gets, and how the work is graded.",
+        intro: "The keys of a directory with `SKILL.md` and `evals/evals.json`, which is [a suite](../runs.md#agent-skills).",
         tables: &["skill-evals", "old-skill", "skill-eval", "skill-expectation", "skill"],
     },
     Page {
@@ -67,14 +82,14 @@ const PAGES: &[Page] = &[
         title: "Graders",
         intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \
                 `name` is the type, and its settings, `min_score` and `negate` are in `config`. \
-                [Grading differences](../grading-differences.md) says how scores are calculated where other tools differ.",
+                [How a case passes](../passing.md#graders) says when each grader passes, and [Grading differences](../grading-differences.md) \
+                how scores are calculated where other tools differ.",
         tables: &[],
     },
     Page {
         file: "workspace.md",
         title: "Workspaces and hooks",
-        intro: "The directory an agent works in, and the commands that run around its trials. \
-                [How cases run](../runs.md#workspaces) explains them.",
+        intro: "[How cases run](../runs.md#workspaces) explains them.",
         tables: &["workspace", "repo", "short-repo", "repo-source", "clone", "checkout", "hooks", "hook"],
     },
     Page {
@@ -82,23 +97,6 @@ const PAGES: &[Page] = &[
         title: "Calibrations",
         intro: "Answers rated by people, by which judges are measured. [Judging](../judging.md#calibration) explains them.",
         tables: &["calibration", "minimum", "maximum", "sample"],
-    },
-    Page {
-        file: "targets.md",
-        title: "The targets file",
-        intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
-                Agent Client Protocol: [Agents over ACP](../acp.md).",
-        tables: &[
-            "targets-file",
-            "cli-target",
-            "acp-target",
-            "permission-rule",
-            "mcp",
-            "mcp-server",
-            "mcp-fault",
-            "healthcheck",
-            "network",
-        ],
     },
 ];
 
@@ -131,8 +129,9 @@ fn page_of(id: &str) -> &'static str {
 
 #[test]
 fn the_reference_is_that_of_the_tables() {
+    let mut sections = Vec::new();
     for page in PAGES {
-        compare(page.file, &page.render());
+        compare(page.file, &page.render(&mut sections));
     }
 }
 

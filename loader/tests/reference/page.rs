@@ -1,5 +1,7 @@
 //! One page of the reference as Markdown.
 
+use std::collections::BTreeMap;
+
 use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, Status, Table, Type, tables};
 use evalsuite_loader::keys::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
 use evalsuite_schema::diagnostics::Code;
@@ -16,48 +18,44 @@ pub(crate) struct Page {
 
 /// The built-in graders at a glance.
 fn overview() -> String {
-    let row = |table: &&'static Table| {
-        let passes_when = table.doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        format!("| `{}` | {passes_when} | `{}` |\n", table.id, table.example)
-    };
+    let row = |table: &&'static Table| format!("| [`{0}`](#{0}) | `{1}` |\n", table.id, table.example);
     let rows: String = GRADERS.iter().map(row).collect();
-    format!("| type | passes when | example |\n| --- | --- | --- |\n{rows}\n")
+    format!("| type | example |\n| --- | --- |\n{rows}\n")
 }
 
-/// Codes that a missing key has instead of missing-key.
-const INSTEAD_OF_MISSING: &[Code] = &[
-    Code::MissingGraderSetting,
-    Code::InvalidMessage,
-    Code::InvalidContentPart,
-    Code::ConversationMismatch,
-    Code::InvalidRepo,
-    Code::InvalidScoreRanges,
-    Code::InvalidExternalFile,
-    Code::IncludeNotFound,
-    Code::InvalidComposite,
-    Code::NoGraders,
-    Code::TargetsFile,
-];
-
 impl Page {
-    pub(crate) fn render(&self) -> String {
+    /// `earlier` has the tables of the pages before this one, and gets those of this one.
+    pub(crate) fn render(&self, earlier: &mut Vec<Section>) -> String {
         let mut text = format!("# {}\n\n{}\n\n", self.title, self.intro);
         let all = tables();
         let find = |id: &&'static str| *all.iter().find(|table| table.id == *id).expect("a table");
         let mut shown: Vec<&'static Table> = self.tables.iter().map(find).collect();
         if shown.is_empty() {
             shown.extend(GRADERS.iter().copied().chain(BELOW_GRADERS.iter().map(find)));
-            text.push_str(&contents(std::iter::once("every grader").chain(shown.iter().map(|table| table.id))));
             text.push_str(&overview());
+            text.push_str(&contents(std::iter::once("every grader").chain(BELOW_GRADERS.iter().copied())));
             text.push_str("## Every grader\n\n");
-            text.push_str(&rows(GRADER_KEYS.iter(), Code::MissingGraderSetting));
-        } else {
-            text.push_str(&contents(shown.iter().map(|table| table.id)));
+            text.push_str(&keys(self.file, "every-grader", GRADER_KEYS.iter(), earlier));
         }
         for table in shown {
-            text.push_str(&section(table));
+            text.push_str(&self.section(table, earlier));
         }
         format!("{}\n", text.trim_end())
+    }
+
+    fn section(&self, table: &'static Table, earlier: &mut Vec<Section>) -> String {
+        let heading = format!("## {}\n\n{}\n\n", title(table.id), table.doc);
+        let is_grader = GRADERS.iter().any(|known| known.id == table.id);
+        // What every grader has stands at the top of the page.
+        let own: Vec<&'static Key> = if is_grader || table.id == "rust-grader" {
+            table.keys.iter().collect()
+        } else {
+            table.all_keys().collect()
+        };
+        if own.is_empty() {
+            return format!("{heading}It has no settings of its own.\n\n");
+        }
+        format!("{heading}{}", keys(self.file, table.id, own.into_iter(), earlier))
     }
 }
 
@@ -75,83 +73,124 @@ fn title(id: &str) -> String {
     title
 }
 
-fn section(table: &'static Table) -> String {
-    let heading = format!("## {}\n\n{}\n\n", title(table.id), table.doc);
-    let is_grader = GRADERS.iter().any(|known| known.id == table.id);
-    let missing = if is_grader { Code::MissingGraderSetting } else { Code::MissingKey };
-    // What every grader has stands at the top of the page.
-    let keys: Vec<&'static Key> =
-        if is_grader || table.id == "rust-grader" { table.keys.iter().collect() } else { table.all_keys().collect() };
-    if keys.is_empty() {
-        return format!("{heading}It has no settings of its own.\n\n");
-    }
-    format!("{heading}{}", rows(keys.into_iter(), missing))
+/// A key of every file, which README.md describes.
+const SCHEMA: &str = "$schema";
+
+/// The rows of a table, by the name of their key.
+pub(crate) struct Section {
+    file: &'static str,
+    id: &'static str,
+    rows: Vec<(String, String)>,
 }
 
-fn rows<'k>(keys: impl Iterator<Item = &'k Key>, missing: Code) -> String {
-    let mut text = "| key | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n".to_owned();
-    for key in keys {
-        let name: Vec<String> = std::iter::once(key.name).chain(key.or).map(|name| format!("`{name}`")).collect();
-        let default = if key.required { "required" } else { key.default.unwrap_or("–") };
-        let unit = key.unit.map(|unit| format!(", in {unit}")).unwrap_or_default();
-        let cells = [
-            name.join(" or "),
-            format!("{}{unit}", show(&key.value)),
-            default.to_owned(),
-            key.since.to_owned(),
-            meaning(key, missing),
-        ];
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+/// The keys of a table: the names of those that an earlier section describes alike, and the others as rows.
+fn keys(
+    file: &'static str,
+    id: &'static str,
+    keys: impl Iterator<Item = &'static Key>,
+    earlier: &mut Vec<Section>,
+) -> String {
+    let (read, other): (Vec<&Key>, Vec<&Key>) = keys
+        .filter(|key| key.name != SCHEMA)
+        .partition(|key| !matches!(key.status, Status::Replaced(_) | Status::NoEffect(_) | Status::Refused(..)));
+    let all: Vec<(String, String)> = read.into_iter().map(row).chain(other.into_iter().map(note)).collect();
+    let describes = |row: &(String, String)| earlier.iter().position(|section| section.rows.contains(row));
+    let (described, own): (Vec<_>, Vec<_>) = all.iter().partition(|row| describes(row).is_some());
+    let (own, notes): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, row)| row.starts_with('|'));
+    let mut text = String::new();
+    let mut like: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for row in described {
+        like.entry(describes(row).expect("a section")).or_default().push(&row.0);
     }
-    text + "\n"
+    if !like.is_empty() {
+        let names = |(index, names): (usize, Vec<&str>)| {
+            let section: &Section = &earlier[index];
+            let page = if section.file == file { "" } else { section.file };
+            format!("[{}]({page}#{}): {}", title(section.id), section.id, names.join(", "))
+        };
+        text = format!("As in {}.\n\n", like.into_iter().map(names).collect::<Vec<_>>().join("; as in "));
+    }
+    if !own.is_empty() {
+        text.push_str("| key | value | meaning, example |\n| --- | --- | --- |\n");
+        text.extend(own.into_iter().map(|(_, row)| row.as_str()));
+        text.push('\n');
+    }
+    for alike in notes.chunk_by(|one, other| one.1 == other.1) {
+        let names: Vec<&str> = alike.iter().map(|(names, _)| names.as_str()).collect();
+        text.push_str(&format!("- {}: {}\n", names.join(", "), alike[0].1));
+    }
+    text.push_str(if notes.is_empty() { "" } else { "\n" });
+    earlier.push(Section { file, id, rows: all });
+    text
 }
 
-fn meaning(key: &Key, missing: Code) -> String {
-    let mut text = match key.status {
-        Status::Replaced(by) => format!("{} Deprecated: write `{by}`.", key.doc),
-        Status::NoEffect(instead) => format!("{} Accepted without effect: {instead}.", key.doc),
-        Status::Refused(..) => format!("{} It is refused.", key.doc),
-        _ => key.doc.to_owned(),
+/// The names of a key, and its row.
+fn row(key: &Key) -> (String, String) {
+    let names: Vec<String> = std::iter::once(key.name).chain(key.or).map(|name| format!("`{name}`")).collect();
+    let names = names.join(" or ");
+    let unit = key.unit.map(|unit| format!(", in {unit}")).unwrap_or_default();
+    let default = match key.default {
+        _ if key.required => "; required".to_owned(),
+        Some(default) => format!("; default: {default}"),
+        None => String::new(),
     };
+    let cells = [names.clone(), format!("{}{unit}{default}", show(&key.value)), meaning(key)];
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    (names, format!("| {} |\n", cells.join(" | ")))
+}
+
+/// The names of a key that a suite should not have, and what is wrong with it.
+fn note(key: &Key) -> (String, String) {
+    let names: Vec<String> = std::iter::once(&key.name).chain(key.old).map(|name| format!("`{name}`")).collect();
+    let what = match key.status {
+        Status::Replaced(by) => format!("deprecated, write `{by}`."),
+        Status::NoEffect(instead) => format!("without effect; {instead}."),
+        _ => format!("refused. {}", key.doc),
+    };
+    let codes: String = codes(key).into_iter().map(|code| format!(" ({})", link(code))).collect();
+    (names.join(", "), format!("{what}{codes}"))
+}
+
+fn meaning(key: &Key) -> String {
+    let mut text = key.doc.to_owned();
     if !key.old.is_empty() {
         let old: Vec<String> = key.old.iter().map(|old| format!("`{old}`")).collect();
         text.push_str(&format!(" Old spelling: {}.", old.join(", ")));
     }
-    let codes: Vec<String> = codes(key, missing).into_iter().map(link).collect();
+    if key.since != "0.1" {
+        text.push_str(&format!(" Since {}.", key.since));
+    }
     let example = match key.example.strip_prefix('\n') {
         Some(lines) => format!("<pre>{}:<br>{}</pre>", key.name, lines.replace('\n', "<br>")),
         None => format!("`{}: {}`", key.name, key.example),
     };
-    format!(
-        "{text}<br>Example: {example}<br>Checked: {}",
-        if codes.is_empty() { "–".to_owned() } else { codes.join(", ") }
-    )
+    // The type shows how such values are written.
+    if !matches!(key.value, Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_)) {
+        text.push_str(&format!("<br>{example}"));
+    }
+    let codes: Vec<String> = codes(key).into_iter().map(link).collect();
+    if !codes.is_empty() {
+        text.push_str(&format!("<br>Checked: {}", codes.join(", ")));
+    }
+    text
 }
 
 fn link(code: Code) -> String {
     format!("[{}](diagnostics.md#{}-{})", code.as_str(), code.as_str().to_lowercase(), code.name())
 }
 
-/// The diagnostics that guard a key.
-fn codes(key: &Key, missing: Code) -> Vec<Code> {
-    if matches!(key.status, Status::Refused(..)) {
-        return key.codes.to_vec();
-    }
+/// The diagnostics that guard a key, without those that README.md lists for every key.
+fn codes(key: &Key) -> Vec<Code> {
     let mut codes = key.codes.to_vec();
-    if key.required && !codes.iter().any(|code| INSTEAD_OF_MISSING.contains(code)) {
-        codes.push(missing);
-    }
-    if !key.old.is_empty() || matches!(key.status, Status::Replaced(_)) {
-        codes.extend([Code::DeprecatedKey, Code::ConflictingKeys]);
-    }
-    if key.or.is_some() {
-        codes.push(Code::ConflictingKeys);
+    let mut implied = vec![Code::MissingKey, Code::MissingGraderSetting];
+    if !key.old.is_empty() || key.or.is_some() || matches!(key.status, Status::Replaced(_)) {
+        implied.extend([Code::DeprecatedKey, Code::ConflictingKeys]);
     }
     if matches!(key.status, Status::NoEffect(_)) {
-        codes.push(Code::NoEffect);
+        implied.push(Code::NoEffect);
     }
-    of_type(&key.value, &mut codes);
+    of_type(&key.value, &mut implied);
+    codes.retain(|code| !implied.contains(code));
     codes.sort();
     codes.dedup();
     codes
@@ -180,26 +219,29 @@ fn of_type(value: &Type, codes: &mut Vec<Code>) {
 fn show(value: &Type) -> String {
     match value {
         Type::Any => "anything".to_owned(),
-        Type::AnyText => "text".to_owned(),
-        Type::NotEmpty => "text that is not empty".to_owned(),
-        Type::Text => "text that is not blank".to_owned(),
-        Type::Literal => "text that is not blank, without `${{ }}`".to_owned(),
+        Type::AnyText => "any text".to_owned(),
+        Type::NotEmpty => "nonempty text".to_owned(),
+        Type::Text => "text".to_owned(),
+        Type::Literal => "fixed text".to_owned(),
         Type::Pattern(_, words) => (*words).to_owned(),
-        Type::Boolean => "`true` or `false`".to_owned(),
-        Type::Number(range) => range.words.to_owned(),
+        Type::Boolean => "boolean".to_owned(),
+        Type::Number(range) => range.words.trim_start_matches("a ").to_owned(),
         Type::Integer(low, high) if *high < u64::from(u32::MAX) => format!("whole number from {low} to {high}"),
         Type::Integer(low, _) => format!("whole number of at least {low}"),
         Type::Choice(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             words.join(", ")
         }
-        Type::File => "path of a file".to_owned(),
-        Type::Directory => "path of a directory".to_owned(),
-        Type::Command => "command line for the shell, or list of program and arguments".to_owned(),
+        Type::File => "file path".to_owned(),
+        Type::Directory => "directory path".to_owned(),
+        Type::Command => "command".to_owned(),
         Type::Arguments => "list of program and arguments".to_owned(),
-        Type::Data => "mapping of anything".to_owned(),
+        Type::Data => "mapping".to_owned(),
+        Type::List(Type::OneOf(types)) if types.iter().any(|of| matches!(of, Type::Grader)) => {
+            "[assertions](graders.md)".to_owned()
+        }
         Type::List(of) => format!("list of: {}", show(of)),
-        Type::Some(of) => format!("list, not empty, of: {}", show(of)),
+        Type::Some(of) => format!("nonempty list of: {}", show(of)),
         Type::Map(of) => format!("mapping of names to: {}", show(of)),
         Type::Object(table) => {
             let name = title(table.id);

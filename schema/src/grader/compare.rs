@@ -7,8 +7,8 @@ use crate::PathRef;
 use crate::json::{FromJson, ToJson};
 
 /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is 1 if the
-/// answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two orders, `consistent` in
-/// the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5 only if it is better.
+/// answer is better both times, 0 if the other one is, else 0.5: a tie. An answer passes if it is no worse, or with a `min_score` above 0.5 only
+/// if it is better.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]

@@ -10,10 +10,9 @@ use crate::PathRef;
 /// Types of the key `schema`.
 const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
 
-/// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled keywords,
-/// invalid patterns, references out of the file and reference cycles are reported with their location. `format` is enforced in all drafts,
-/// and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: `cargo add --dev evalsuite --features
-/// json-schema`. Without the feature, the grader is a compile error.
+/// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled keywords, invalid
+/// patterns, references out of the file and reference cycles are reported with their location. `format` is enforced in all drafts, and nothing
+/// is ever fetched. Without the feature `json-schema` (`cargo add --dev evalsuite --features json-schema`), the grader is a compile error.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(by_hand)]

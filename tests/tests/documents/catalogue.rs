@@ -42,13 +42,15 @@ pub(crate) fn with_examples(text: &str, root: &Path) -> String {
     current
 }
 
-/// The first diagnostic with this code in the golden of its name, with paths from the suite's parent.
+/// The first diagnostic with this code in the golden of its name, if it shows a line of the suite, with paths from the suite's parent. The
+/// fix of the section replaces its help.
 fn example(code: Code, root: &Path) -> Option<String> {
     let folder = format!("tests/ui/{}/", code.name());
     let golden = std::fs::read_to_string(root.join(&folder).join("diagnostics.snap")).ok()?;
     let start = format!("[{code}]: ");
     let found = golden.split("\n\n").find(|block| block.lines().any(|line| line.contains(&start)))?;
     let first = found.lines().position(|line| line.contains(&start))?;
-    let lines: Vec<&str> = found.lines().skip(first).collect();
-    Some(lines.join("\n").replace(&folder, ""))
+    let lines: Vec<&str> =
+        found.lines().skip(first).filter(|line| !line.starts_with("  = help: ") && line.trim() != "|").collect();
+    lines.iter().any(|line| line.contains('^')).then(|| lines.join("\n").replace(&folder, ""))
 }

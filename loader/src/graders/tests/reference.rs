@@ -17,11 +17,12 @@ fn every_built_in_has_an_example_that_is_read_without_problems() {
     let mut shown = BTreeSet::new();
     for row in reference.lines().filter(|line| line.contains(" | `{ type: ")) {
         let cells: Vec<&str> = row.trim_matches([' ', '|']).split(" | ").map(|cell| cell.trim_matches('`')).collect();
-        let [name, _, example] = cells[..] else { panic!("three cells: {row}") };
+        let [linked, example] = cells[..] else { panic!("two cells: {row}") };
         let (parsed, d) = package.read(&format!("[{example}]"));
         assert_eq!(package.lines(&d), Vec::<String>::new(), "{example}");
-        assert_eq!(parsed[0].grader.config.type_name(), name);
-        shown.insert(name);
+        let name = parsed[0].grader.config.type_name();
+        assert_eq!(linked, format!("[`{name}`](#{name})"));
+        shown.insert(name.to_owned());
     }
-    assert_eq!(shown, BUILT_IN.iter().copied().collect());
+    assert_eq!(shown, BUILT_IN.iter().map(|name| (*name).to_owned()).collect());
 }
