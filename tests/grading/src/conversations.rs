@@ -3,7 +3,7 @@
 //! The outcome has to be the one that `decide` computes from our grades: a second implementation of the rules for
 //! conversations, written from their description alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite::Verdict;
 use evalsuite::record::{GraderRecord, GraderState, Status, TurnRecord};
@@ -160,6 +160,7 @@ impl Conversation<'_> {
             ours: Some(own.clone()),
             shown: String::new(),
             asked: self.asked,
+            outputs: BTreeMap::new(),
         };
         let mut rules = BTreeSet::new();
         for field in differences(&graded, false) {

@@ -188,7 +188,8 @@ fn is_decided(cx: &Graded<'_>) -> bool {
     cx.value().is_some_and(|value| (0.0..=1.0).contains(&value))
 }
 
-fn reference_says(cx: &Graded<'_>, part: &str) -> bool {
+/// Whether an assertion of the recorded grade contains a text.
+pub fn reference_says(cx: &Graded<'_>, part: &str) -> bool {
     cx.expected_texts().iter().any(|text| text.contains(part))
 }
 
@@ -579,7 +580,7 @@ fn aggregator_reads(cx: &Graded<'_>) -> bool {
 }
 
 /// The command and the files of the record: what the command prints comes from them.
-fn sources(cx: &Graded<'_>) -> String {
+pub fn sources(cx: &Graded<'_>) -> String {
     let grader = cx.grader;
     format!("{}{}{}{}", grader["command"], grader["script"], grader["aggregator"]["path"], cx.record.json["files"])
 }

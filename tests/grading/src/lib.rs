@@ -4,6 +4,7 @@
 //! the rule, whose check in [`grader_rules`], [`scoring`], [`conversations`], [`trials`] or [`dependents`] has to hold for the record, and
 //! `differing_records.txt` the record. Rules allow the same tests to run over records that we have not seen.
 
+pub mod consistency;
 pub mod conversations;
 pub mod dependents;
 pub mod documented_differences;
