@@ -167,7 +167,7 @@ impl Conversation<'_> {
             match grader_rules::explain(field, &graded) {
                 Some(explained) => rules.extend(explained),
                 None if self.is_decided_by_threshold(grader, own, field) => _ = rules.insert("effective-threshold"),
-                None => return Err(graders::describe(field, &graded)),
+                None => return Err(graders::describe(&format!("{field:?}"), &graded)),
             }
         }
         Ok(rules)

@@ -78,6 +78,11 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         };
         let (theirs, own) = (recorded_result(recorded), decide(record, recorded));
         let ours = own_result(ran, called.contains(id));
+        if !is_possible(record, recorded) {
+            checked
+                .unexplained
+                .push(format!("case {id}: recorded {recorded}, which does not follow from its dependencies"));
+        }
         match rule(theirs, own) {
             _ if ours != own => {
                 checked.unexplained.push(format!("case {id}: computed {own:?}, ours {ours:?}\n{}", ran.shown));
@@ -115,15 +120,23 @@ fn recorded_result(recorded: &Value) -> CaseResult {
     }
 }
 
+/// The case of a result.
+fn test_of<'a>(record: &'a Record, recorded: &Value) -> &'a Value {
+    let mut tests = list(record.expected(), "tests").iter();
+    tests.find(|test| test["id"] == recorded["test_id"]).unwrap_or(&Value::Null)
+}
+
+/// The recorded results of what a case depends on.
+fn dependencies<'a>(record: &'a Record, test: &'a Value) -> impl Iterator<Item = &'a Value> {
+    let results = list(&record.expected()["run"], "results");
+    list(test, "depends_on").iter().filter_map(move |id| results.iter().find(|it| it["test_id"] == *id))
+}
+
 /// The result of a case: a dependency is met if it passed; otherwise the case says what becomes of it. What runs has its recorded result,
 /// except that an implicit judge that cannot be read scores 0 in the reference.
 fn decide(record: &Record, recorded: &Value) -> CaseResult {
-    let id = &recorded["test_id"];
-    let test = list(record.expected(), "tests").iter().find(|test| test["id"] == *id).unwrap_or(&Value::Null);
-    let results = list(&record.expected()["run"], "results");
-    let mut dependencies =
-        list(test, "depends_on").iter().filter_map(|id| results.iter().find(|it| it["test_id"] == *id));
-    let is_unmet = dependencies.any(|dependency| decide(record, dependency).outcome != Status::Passed);
+    let test = test_of(record, recorded);
+    let is_unmet = dependencies(record, test).any(|dependency| decide(record, dependency).outcome != Status::Passed);
     let unmet =
         |outcome| CaseResult { outcome, code: Some(ReasonCode::DependencyFailed), score: None, was_called: false };
     match test["on_dependency_failure"].as_str() {
@@ -137,6 +150,19 @@ fn decide(record: &Record, recorded: &Value) -> CaseResult {
             if is_unread { error } else { theirs }
         }
     }
+}
+
+/// Whether a recorded result is one of the reference: errors score 0, and only an error of a dependency keeps a case from running.
+fn is_possible(record: &Record, recorded: &Value) -> bool {
+    let (test, theirs) = (test_of(record, recorded), recorded_result(recorded));
+    let is_unmet = dependencies(record, test).any(|it| recorded_result(it).outcome == Status::Error);
+    let is_held_back = is_unmet && test["on_dependency_failure"] != "run";
+    let is_error = theirs.outcome == Status::Error;
+    let has_passed = theirs.outcome == Status::Passed;
+    (theirs.code == Some(ReasonCode::DependencyFailed)) == is_held_back
+        && (!is_error || recorded["score"] == 0)
+        && (is_error || (recorded["score"].as_f64() >= test["threshold"].as_f64().or(Some(0.8))) == has_passed)
+        && is_error == recorded["failure_reason"].is_string()
 }
 
 /// The rule that explains a difference, if there is one.

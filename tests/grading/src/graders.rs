@@ -215,10 +215,12 @@ pub fn explain(record: &Record, Ran { suite, replay, asked }: &Ran) -> Result<Re
         if is_one && graded.ours.is_some() {
             found.extend(judging(&graded, asked, &root));
         }
-        if !found.is_empty() && !found.contains(&Field::Loading) {
-            let impossible = consistency::contradictions(&graded).into_iter();
-            checked.unexplained.extend(impossible.map(|what| format!("{what}\n{}", describe(found[0], &graded))));
+        let mut impossible = consistency::of_ours(&graded);
+        if found.iter().any(|field| *field != Field::Loading) {
+            impossible.extend(consistency::of_theirs(&graded));
         }
+        let shown = impossible.into_iter().map(|what| describe(&what, &graded));
+        checked.unexplained.extend(shown);
         for field in found {
             if field == Field::Loading {
                 loading(suite, &graded, &mut checked)?;
@@ -226,7 +228,7 @@ pub fn explain(record: &Record, Ran { suite, replay, asked }: &Ran) -> Result<Re
             }
             match grader_rules::explain(field, &graded) {
                 Some(rules) => checked.rules.extend(rules),
-                None => checked.unexplained.push(describe(field, &graded)),
+                None => checked.unexplained.push(describe(&format!("{field:?}"), &graded)),
             }
         }
         last = Some(graded);
@@ -304,7 +306,7 @@ fn loading(suite: &Record, graded: &Graded<'_>, checked: &mut RecordCheck) -> Re
     if unexplained.is_empty() {
         checked.rules.insert("decided-at-load-time");
     } else {
-        checked.unexplained.push(format!("{}\n{}", describe(Field::Loading, graded), unexplained.join("\n")));
+        checked.unexplained.push(format!("{}\n{}", describe("Loading", graded), unexplained.join("\n")));
     }
     Ok(())
 }
@@ -408,7 +410,7 @@ pub fn of_members(ours: &GraderRecord) -> usize {
 }
 
 /// A difference, and what it is about.
-pub fn describe(field: Field, graded: &Graded<'_>) -> String {
+pub fn describe(what: &str, graded: &Graded<'_>) -> String {
     let ours = graded.ours.as_ref().map_or_else(
         || graded.shown.clone(),
         |ours| {
@@ -420,7 +422,7 @@ pub fn describe(field: Field, graded: &Graded<'_>) -> String {
     );
     let short = |text: String| text.chars().take(700).collect::<String>();
     format!(
-        "{field:?}\n  grader   {}\n  evidence {}\n  expected {}\n  ours     {}",
+        "{what}\n  grader   {}\n  evidence {}\n  expected {}\n  ours     {}",
         short(graded.grader.to_string()),
         short(graded.evidence().to_string()),
         short(graded.expected.to_string()),
