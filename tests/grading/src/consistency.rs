@@ -49,7 +49,7 @@ pub fn of_theirs(cx: &Graded<'_>) -> Vec<String> {
         of_their_criteria(cx, &assertions),
         of_their_members(cx, &assertions),
         of_their_command(cx),
-        of_sentences(cx, &assertions),
+        of_sentences(cx, &assertions, cx.grader["negate"] == true),
     ];
     found.into_iter().flatten().map(|what| format!("recorded grade: {what}")).collect()
 }
@@ -63,7 +63,7 @@ pub fn of_ours(cx: &Graded<'_>) -> Vec<String> {
         of_our_share(cx, ours, &assertions),
         of_our_pattern(cx, ours),
         of_our_command(cx),
-        of_sentences(cx, &assertions),
+        of_sentences(cx, &assertions, ours.negated && !ours.lacks_evidence),
     ];
     found.into_iter().flatten().map(|what| format!("our grade: {what}")).collect()
 }
@@ -117,7 +117,7 @@ fn of_their_criteria(cx: &Graded<'_>, assertions: &[(String, bool)]) -> Option<S
 const FAILURES: &[&str] = &[
     " > ",
     " data available in trace",
-    "data not available",
+    " not available",
     "outside tolerance",
     "(type mismatch",
     "(value mismatch)",
@@ -141,7 +141,7 @@ const FAILURES: &[&str] = &[
 const FAILED_TEXTS: &[&str] = &["Output does not ", "Output missing", "Output is not ", "Grader '"];
 
 /// Whether an assertion passed follows from its sentence.
-fn of_sentences(cx: &Graded<'_>, assertions: &[(String, bool)]) -> Option<String> {
+fn of_sentences(cx: &Graded<'_>, assertions: &[(String, bool)], is_flipped: bool) -> Option<String> {
     let kind = cx.kind();
     if !SHARES.contains(&kind.as_str()) {
         return None;
@@ -155,10 +155,12 @@ fn of_sentences(cx: &Graded<'_>, assertions: &[(String, bool)]) -> Option<String
         if let Some((calls, needed)) = calls {
             return calls.parse::<f64>().ok() >= needed.parse::<f64>().ok();
         }
+        if cx.grader["should_trigger"] == false {
+            return text.ends_with(" correctly did not trigger");
+        }
         let fails = FAILED_TEXTS.iter().any(|start| text.starts_with(start));
         !fails && (has_text || !FAILURES.iter().any(|part| text.contains(part)))
     };
-    let is_flipped = cx.grader["negate"] == true;
     let differs = |(text, passed): &&(String, bool)| says_pass(text) != (*passed != is_flipped);
     assertions.iter().find(differs).map(|(text, passed)| format!("passed is {passed}: {text:?}"))
 }
@@ -169,6 +171,9 @@ fn share(cx: &Graded<'_>, entries: &[(String, bool)]) -> Option<f64> {
     let has_weights =
         cx.grader["fields"].as_array().is_some_and(|fields| fields.iter().any(|it| !it["weight"].is_null()));
     let left_out = [": optional field missing", ": no expected value"];
+    // A missing call counts for its limit, too.
+    let is_limited = |item: &Value| ["max_duration_ms", "maxDurationMs"].iter().any(|key| !item[*key].is_null());
+    let has_weights = has_weights || list(cx.grader, "expected").iter().any(is_limited);
     let is_other = has_weights || !cx.grader["aggregation"].is_null() || !SHARES.contains(&cx.kind().as_str());
     let is_left_out = |text: &str| left_out.iter().any(|end| text.ends_with(end));
     // The number of calls is shown, and counts in the denominator.
