@@ -51,9 +51,9 @@ pub fn lines(path: &Path) -> Result<Vec<Line>, String> {
 }
 
 impl Line {
-    /// Whether the record starts `program`.
-    pub fn starts(&self, program: &str) -> bool {
-        self.text.contains(program)
+    /// Whether the text of the record contains `part`.
+    pub fn contains(&self, part: &str) -> bool {
+        self.text.contains(part)
     }
 
     /// The kind: the id without its number.

@@ -3,7 +3,7 @@
 //! The outcome has to be the one that `decide` computes from our grades: a second implementation of the rules for
 //! conversations, written from their description alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite::Verdict;
 use evalsuite::record::{GraderRecord, GraderState, Status, TurnRecord};
@@ -160,13 +160,14 @@ impl Conversation<'_> {
             ours: Some(own.clone()),
             shown: String::new(),
             asked: self.asked,
+            outputs: BTreeMap::new(),
         };
         let mut rules = BTreeSet::new();
         for field in differences(&graded, false) {
             match grader_rules::explain(field, &graded) {
                 Some(explained) => rules.extend(explained),
                 None if self.is_decided_by_threshold(grader, own, field) => _ = rules.insert("effective-threshold"),
-                None => return Err(graders::describe(field, &graded)),
+                None => return Err(graders::describe(&format!("{field:?}"), &graded)),
             }
         }
         Ok(rules)

@@ -26,11 +26,12 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("regex-flags-without-effect", VALUE, matched_after_the_start),
         ("regex-dialect", VALUE, regex_dialect),
         ("letter-case-without-context", VALUE, |cx| {
-            let texts = format!("{}{}", cx.grader["value"], cx.evidence()["output"]);
-            cx.kind().starts_with("icontains") && texts.contains(['Σ', 'σ', 'ς', 'ſ', 'µ'])
+            // The lower case of a text depends on what is around a letter, as in the reference.
+            let folded = |text: &str| text.to_uppercase().to_lowercase().replace(['ς', 'Σ'], "σ");
+            contains_values(cx, &folded) == cx.value() && contains_values(cx, &str::to_lowercase) == cx.expected_value()
         }),
         ("equal-texts-are-contained", VALUE, equals_without_white_space),
-        ("javascript-values", VALUE, |cx| is_decided(cx) && has_javascript_value(cx)),
+        ("javascript-values", VALUE, |cx| is_decided(cx) && cx.has_tag("js-quirk") && has_javascript_value(cx)),
         ("javascript-values", &[Prompt], has_javascript_value),
         ("tool-names-are-patterns", VALUE, names_tools_by_pattern),
         ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
@@ -38,7 +39,7 @@ const RULES: &[(&str, &[Field], Check)] = {
             reference_says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())
         }),
         ("unset-variable-is-an-error", &[Skipped], |cx| cx.is_variable_unset()),
-        ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
+        ("agents-judge-like-models", ANY, judged_like_models),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
         ("judges-may-be-undecided", &[Error, Calls], is_undecided_by_judge),
         ("contradicting-judgement-is-an-error", &[Error, Calls], |cx| {
@@ -67,7 +68,14 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("criteria-order", &[Assertions], answered_in_other_order),
         ("worse-of-two-answers", &[Score, Verdict, Assertions, Evidence, Details], answered_twice),
-        ("rubrics-as-strings", ANY, |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
+        ("rubrics-as-strings", ANY, |cx| {
+            let rubrics = list(cx.grader, "rubrics");
+            let is_answered = |ours: &GraderRecord| match ours.state {
+                GraderState::Error => ours.code == Some(ReasonCode::JudgeError),
+                _ => ours.assertions.len() == rubrics.len(),
+            };
+            rubrics.iter().any(Value::is_string) && cx.ours.as_ref().is_some_and(is_answered)
+        }),
         ("effective-minimum-is-shown", &[Prompt], has_implicit_required_mark),
         ("criteria-as-members", &[Skipped], |cx| members(cx.grader).iter().any(Value::is_string)),
         ("prompt-and-rubrics", &[Prompt], |cx| !cx.grader["prompt"].is_null() && cx.grader["rubrics"].is_array()),
@@ -79,7 +87,8 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("numbers-agree-with-their-sentence", &[Assertions], contradicts_itself),
         ("most-expected-calls-are-found", VALUE, finds_more_calls),
         ("no-input-is-no-arguments", VALUE, |cx| {
-            cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null())
+            let is_lower = cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| theirs < ours);
+            cx.kind() == "tool-trajectory" && cx.calls().any(|call| call["input"].is_null()) && is_lower
         }),
         ("measured-duration", VALUE, measured_duration),
         ("durations-from-times", VALUE, limits_a_call_by_its_times),
@@ -188,26 +197,32 @@ fn is_decided(cx: &Graded<'_>) -> bool {
     cx.value().is_some_and(|value| (0.0..=1.0).contains(&value))
 }
 
-fn reference_says(cx: &Graded<'_>, part: &str) -> bool {
+/// Whether an assertion of the recorded grade contains a text.
+pub fn reference_says(cx: &Graded<'_>, part: &str) -> bool {
     cx.expected_texts().iter().any(|text| text.contains(part))
 }
 
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+/// The elements of a list; none if there is no list.
+pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// JavaScript and the crate `fancy-regex` differ, and our value is that of the crate: Unicode classes and word boundaries,
 /// characters in place of UTF-16 units, line terminators, and syntax or flags that JavaScript does not have.
 fn regex_dialect(cx: &Graded<'_>) -> bool {
+    let is_own = pattern_matches(cx).is_some_and(|found| cx.value() == Some(if found { 1.0 } else { 0.0 }));
+    let is_refused =
+        reference_says(cx, "failed: Invalid regular expression") || reference_says(cx, "failed: Invalid flags");
+    cx.kind() == "regex" && is_own && (is_refused || cx.has_tag("js-regex") && cx.value() != cx.expected_value())
+}
+
+/// Whether the pattern matches the answer; `None` if it cannot be compiled.
+pub fn pattern_matches(cx: &Graded<'_>) -> Option<bool> {
     let flags = cx.grader["flags"].as_str().unwrap_or_default();
     let kept: String = flags.chars().filter(|flag| "imsx".contains(*flag)).collect();
     let group = if kept.is_empty() { String::new() } else { format!("(?{kept})") };
     let pattern = Regex::new(&format!("{group}{}", cx.grader["value"].as_str().unwrap_or_default()));
-    let found = pattern.ok().and_then(|pattern| pattern.is_match(&cx.answer()).ok());
-    let is_own = found.is_some_and(|found| cx.value() == Some(if found { 1.0 } else { 0.0 }));
-    let is_refused =
-        reference_says(cx, "failed: Invalid regular expression") || reference_says(cx, "failed: Invalid flags");
-    cx.kind() == "regex" && is_own && (cx.value() != cx.expected_value() || is_refused)
+    pattern.ok().and_then(|pattern| pattern.is_match(&cx.answer()).ok())
 }
 
 /// A call has an input or an output that JavaScript treats as an object or a text, or a tool is called like a property of
@@ -235,6 +250,20 @@ fn equals_without_white_space(cx: &Graded<'_>) -> bool {
         None => kind.starts_with("contains") && one == other,
     };
     values.any(|value| is_equal(value.trim(), answer.trim()) && value != value.trim())
+}
+
+/// The value of an `icontains` grader whose texts are compared in this form.
+#[allow(clippy::cast_precision_loss, reason = "a handful of values")]
+fn contains_values(cx: &Graded<'_>, form: &dyn Fn(&str) -> String) -> Option<f64> {
+    let answer = form(&cx.answer());
+    let values =
+        cx.grader["value"].as_str().into_iter().chain(list(cx.grader, "value").iter().filter_map(Value::as_str));
+    let found: Vec<bool> = values.map(|value| answer.contains(&form(value))).collect();
+    let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;
+    match cx.kind().strip_prefix("icontains")? {
+        "-any" => Some(if found.contains(&true) { 1.0 } else { 0.0 }),
+        _ => Some(share),
+    }
 }
 
 fn names_tools_by_pattern(cx: &Graded<'_>) -> bool {
@@ -377,7 +406,10 @@ fn contradicts_itself(cx: &Graded<'_>) -> bool {
 /// The reference gives each expected call the first one that matches, which another one may need.
 fn finds_more_calls(cx: &Graded<'_>) -> bool {
     let more = cx.value().zip(cx.expected_value()).is_some_and(|(ours, theirs)| ours > theirs);
-    cx.kind() == "tool-trajectory" && cx.grader["mode"] == "superset" && more
+    let tools: Vec<&Value> = list(cx.grader, "expected").iter().map(|item| &item["tool"]).collect();
+    let competes = |(index, tool): (usize, &&Value)| tools[..index].contains(tool);
+    let has_rivals = tools.iter().enumerate().any(competes) || names_tools_by_pattern(cx);
+    cx.kind() == "tool-trajectory" && cx.grader["mode"] == "superset" && more && has_rivals
 }
 
 fn measured_duration(cx: &Graded<'_>) -> bool {
@@ -526,6 +558,16 @@ fn replies<'a>(cx: &'a Graded<'_>) -> impl Iterator<Item = &'a str> {
     reply.as_array().map_or(std::slice::from_ref(reply), Vec::as_slice).iter().filter_map(Value::as_str)
 }
 
+/// The judge is an agent, and our grade is that of its first reply with a score, if it has no criteria; without any, it is an error.
+fn judged_like_models(cx: &Graded<'_>) -> bool {
+    let score = |reply: &str| evalsuite_schema::json::from_str::<Value>(reply).ok()?["score"].as_f64();
+    let is_own = match replies(cx).find_map(score).filter(|_| entries(cx).is_empty()) {
+        Some(score) => is_decided(cx) && cx.value() == Some(score),
+        None => cx.ours.as_ref().is_some_and(|ours| ours.code == Some(ReasonCode::JudgeError)),
+    };
+    cx.record.json["judge_kind"] == "agent" && is_own
+}
+
 /// The first reply has a score of 1 or 0 that its assertions deny, so the judge was asked again.
 fn asked_about_a_contradiction(cx: &Graded<'_>) -> bool {
     let Some(reply) = replies(cx).next().and_then(|reply| evalsuite_schema::json::from_str::<Value>(reply).ok()) else {
@@ -579,7 +621,7 @@ fn aggregator_reads(cx: &Graded<'_>) -> bool {
 }
 
 /// The command and the files of the record: what the command prints comes from them.
-fn sources(cx: &Graded<'_>) -> String {
+pub fn sources(cx: &Graded<'_>) -> String {
     let grader = cx.grader;
     format!("{}{}{}{}", grader["command"], grader["script"], grader["aggregator"]["path"], cx.record.json["files"])
 }
@@ -610,7 +652,10 @@ fn plain_text_result(cx: &Graded<'_>) -> bool {
 
 /// No output, or a failed command: the reference scores 0 whatever the exit code; here the exit code decides.
 fn exit_code_decides(cx: &Graded<'_>) -> bool {
-    let own = |record: &&GraderRecord| record.assertions.len() == of_members(record) + 1;
+    let own = |record: &&GraderRecord| {
+        let says = record.assertions.first().map(|assertion| assertion.passed != record.negated);
+        record.assertions.len() == of_members(record) + 1 && says == Some(exited(cx) == Some(0))
+    };
     let value = cx.value();
     let is_single = cx.ours.as_ref().filter(own).is_some();
     match exited(cx) {

@@ -1,6 +1,6 @@
 //! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl`: the grades of one answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
@@ -9,8 +9,9 @@ use evalsuite_conformance::record::Record;
 use evalsuite_conformance::{comparison, grader_record};
 use evalsuite_schema::json::{Value, json};
 
+use crate::replay::Replay;
 use crate::stub_judge::StubJudge;
-use crate::{evidence, grader_rules, payload, prompts, replay};
+use crate::{consistency, evidence, grader_rules, payload, prompts, replay};
 
 /// A part of a grade that can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,8 @@ pub struct Graded<'a> {
     pub shown: String,
     /// Number of calls of our judge.
     pub asked: usize,
+    /// Standard output of commands, by the file that has it.
+    pub outputs: BTreeMap<String, String>,
 }
 
 impl Graded<'_> {
@@ -112,6 +115,12 @@ impl Graded<'_> {
         messages.flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
     }
 
+    /// What the process printed that graded.
+    pub fn printed(&self) -> Option<&str> {
+        let file = self.command()?.stdout.as_ref()?;
+        self.outputs.get(file).map(String::as_str)
+    }
+
     /// The process that graded.
     pub fn command(&self) -> Option<&CommandRecord> {
         self.ours.as_ref()?.command.as_ref()
@@ -127,12 +136,32 @@ pub struct RecordCheck {
     pub unexplained: Vec<String>,
 }
 
+/// A record whose suite has run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The suite.
+    pub suite: Record,
+    /// Its results.
+    pub replay: Replay,
+    /// System and user prompt of every call of the judge.
+    pub asked: Vec<(String, String)>,
+}
+
 /// Runs a record and explains every difference.
 ///
 /// # Errors
 ///
 /// What keeps the record from being tested.
 pub fn check(record: &Record) -> Result<RecordCheck, String> {
+    explain(record, &run(record)?)
+}
+
+/// Runs the suite of a record.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn run(record: &Record) -> Result<Ran, String> {
     let mut limited = record.clone();
     // In the reference, commands have the time limit of agents; ours have their own.
     if let Some(limit) = record.json["agent_timeout_ms"].as_f64() {
@@ -152,10 +181,19 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         evidence::report(&evidence.map_err(|error| AgentError::new(error.to_string()))?, trial)
     };
     let replay = replay::run_with_judge(&suite, RunOptions::new(), agent, judge.as_ref())?;
+    let asked = judge.as_ref().map(StubJudge::asked).unwrap_or_default();
+    Ok(Ran { suite, replay, asked })
+}
+
+/// Explains every difference of a record from our results.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn explain(record: &Record, Ran { suite, replay, asked }: &Ran) -> Result<RecordCheck, String> {
     let root = replay.root.display().to_string();
     let fill = |value: &Value| evalsuite_schema::json::from_str::<Value>(&value.to_string().replace("{ROOT}", &root));
     let expected = fill(record.expected()).map_err(|error| error.to_string())?;
-    let asked = judge.as_ref().map(StubJudge::asked).unwrap_or_default();
     let ran = replay.cases.first();
     // The results of a list of graders, or of a single one.
     let several = expected["graders"].as_array().cloned();
@@ -171,19 +209,26 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
             ours: ran.and_then(|ran| ran.trials.first()?.graders.get(index).cloned()),
             shown: ran.map_or_else(|| format!("refused: {:?}", replay.refused), |ran| ran.shown.clone()),
             asked: asked.len(),
+            outputs: ran.map(|ran| ran.outputs.clone()).unwrap_or_default(),
         };
         let mut found = differences(&graded, !replay.refused.is_empty());
         if is_one && graded.ours.is_some() {
-            found.extend(judging(&graded, &asked, &root));
+            found.extend(judging(&graded, asked, &root));
         }
+        let mut impossible = consistency::of_ours(&graded);
+        if found.iter().any(|field| *field != Field::Loading) {
+            impossible.extend(consistency::of_theirs(&graded));
+        }
+        let shown = impossible.into_iter().map(|what| describe(&what, &graded));
+        checked.unexplained.extend(shown);
         for field in found {
             if field == Field::Loading {
-                loading(&suite, &graded, &mut checked)?;
+                loading(suite, &graded, &mut checked)?;
                 continue;
             }
             match grader_rules::explain(field, &graded) {
                 Some(rules) => checked.rules.extend(rules),
-                None => checked.unexplained.push(describe(field, &graded)),
+                None => checked.unexplained.push(describe(&format!("{field:?}"), &graded)),
             }
         }
         last = Some(graded);
@@ -261,7 +306,7 @@ fn loading(suite: &Record, graded: &Graded<'_>, checked: &mut RecordCheck) -> Re
     if unexplained.is_empty() {
         checked.rules.insert("decided-at-load-time");
     } else {
-        checked.unexplained.push(format!("{}\n{}", describe(Field::Loading, graded), unexplained.join("\n")));
+        checked.unexplained.push(format!("{}\n{}", describe("Loading", graded), unexplained.join("\n")));
     }
     Ok(())
 }
@@ -365,7 +410,7 @@ pub fn of_members(ours: &GraderRecord) -> usize {
 }
 
 /// A difference, and what it is about.
-pub fn describe(field: Field, graded: &Graded<'_>) -> String {
+pub fn describe(what: &str, graded: &Graded<'_>) -> String {
     let ours = graded.ours.as_ref().map_or_else(
         || graded.shown.clone(),
         |ours| {
@@ -377,7 +422,7 @@ pub fn describe(field: Field, graded: &Graded<'_>) -> String {
     );
     let short = |text: String| text.chars().take(700).collect::<String>();
     format!(
-        "{field:?}\n  grader   {}\n  evidence {}\n  expected {}\n  ours     {}",
+        "{what}\n  grader   {}\n  evidence {}\n  expected {}\n  ours     {}",
         short(graded.grader.to_string()),
         short(graded.evidence().to_string()),
         short(graded.expected.to_string()),

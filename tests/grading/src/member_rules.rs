@@ -82,7 +82,14 @@ fn of_member(cx: &Graded<'_>, entry: &Value, theirs: &Value, member: &GraderReco
             assertion.evidence = assertion.evidence.take().map(|text| text.replacen("[Negated] ", "", 1));
         }
     }
-    let single = Graded { grader: &entry, expected: theirs, ours: Some(plain), shown: String::new(), ..*cx };
+    let single = Graded {
+        grader: &entry,
+        expected: theirs,
+        ours: Some(plain),
+        shown: String::new(),
+        outputs: cx.outputs.clone(),
+        ..*cx
+    };
     let mut rules = BTreeSet::new();
     for field in differences(&single, false) {
         rules.extend(grader_rules::explain(field, &single)?);

@@ -1,10 +1,11 @@
 //! Loads and runs the suite of a record.
 
+use std::collections::BTreeMap;
 use std::num::ParseFloatError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evalsuite::__private::CompiledJson;
-use evalsuite::record::{CaseRecord, TrialRecord};
+use evalsuite::record::{CaseRecord, GraderRecord, TrialRecord};
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Judge, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
 use evalsuite_loader::{Request, load};
@@ -14,6 +15,9 @@ use crate::stub_judge::StubJudge;
 
 /// The grader whose score is the answer, parsed as a number.
 pub const RECORDED_SCORE: &str = "recorded-score";
+
+/// The directory of the first trial in that of its case.
+const FIRST_TRIAL: &str = "trial-000";
 
 fn recorded_score(evidence: &Evidence<'_>) -> Result<f64, ParseFloatError> {
     evidence.answer().parse()
@@ -40,6 +44,20 @@ pub struct CaseRun {
     pub trials: Vec<TrialRecord>,
     /// The text of a failed test.
     pub shown: String,
+    /// Standard output of the commands of the first trial, by the file that has it.
+    pub outputs: BTreeMap<String, String>,
+}
+
+/// Standard output of the commands of graders and of their members.
+fn outputs(graders: &[GraderRecord], trial: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for grader in graders {
+        let file = grader.command.as_ref().and_then(|command| command.stdout.clone());
+        let read = file.and_then(|file| std::fs::read(trial.join(&file)).ok().map(|bytes| (file, bytes)));
+        found.extend(read.map(|(file, bytes)| (file, String::from_utf8_lossy(&bytes).into_owned())));
+        found.extend(outputs(&grader.members, trial));
+    }
+    found
 }
 
 /// Loads and runs the suite of a record with an agent.
@@ -121,6 +139,10 @@ where
         case: case.record().clone(),
         trials: case.trials().to_vec(),
         shown: case.to_string(),
+        outputs: case
+            .trials()
+            .first()
+            .map_or_else(BTreeMap::new, |trial| outputs(&trial.graders, &case.directory().join(FIRST_TRIAL))),
     };
     let cases = report.cases().iter().map(ran).collect();
     Ok(Replay { refused, cases, root, _files: files })

@@ -65,6 +65,13 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
             checked.unexplained.push(format!("test {id} did not run"));
             continue;
         };
+        if let Some((status, score)) = reference(record, test).or_else(|| reference_conversation(record, test))
+            && !is_recorded(&test["expected"], status, score)
+        {
+            checked
+                .unexplained
+                .push(format!("test {id}: recorded {}, but its graders make {status}, {score}", test["expected"]));
+        }
         if !is_same(ran, &test["expected"]) {
             let conversation = Conversation {
                 record,
@@ -179,6 +186,47 @@ fn has_same_turns(ran: &CaseRun, expected: &Value) -> bool {
 
 fn close(a: Option<f64>, b: Option<f64>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if (a - b).abs() < 1e-12)
+}
+
+/// Status and score of a conversation in the reference, from its turns and the whole. `None` if they are not recorded.
+#[allow(clippy::cast_precision_loss, reason = "a handful of turns")]
+fn reference_conversation(record: &Record, test: &Value) -> Option<(&'static str, f64)> {
+    let scores = test["expected"]["scores"].as_array().filter(|_| test["test"]["mode"] == "conversation")?;
+    let scores: Vec<f64> = scores.iter().filter_map(|score| score["score"].as_f64()).collect();
+    let score = match test["test"]["aggregation"].as_str() {
+        Some("min") => scores.iter().copied().reduce(f64::min)?,
+        Some("max") => scores.iter().copied().reduce(f64::max)?,
+        _ => scores.iter().sum::<f64>() / scores.len() as f64,
+    };
+    let levels = [&test["test"]["execution"]["threshold"], &record.json["cli_threshold"]];
+    let threshold = levels.into_iter().find_map(Value::as_f64).unwrap_or(0.8);
+    Some((if score >= threshold { "ok" } else { "quality_failure" }, score))
+}
+
+/// Status and score of a case in the reference: the threshold of the suite does not count, that of the case precedes that of the run, and
+/// a grader without a verdict is an error. `None` if the graders are not recorded.
+fn reference(record: &Record, test: &Value) -> Option<(&'static str, f64)> {
+    let graders = test["graders"].as_array().filter(|graders| !graders.is_empty() || test["provider_error"] == true)?;
+    if test["provider_error"] == true || graders.iter().any(|grader| grader["verdict"] == "skip") {
+        return Some(("execution_error", 0.0));
+    }
+    let score = |grader: &Value| grader["score"].as_f64().unwrap_or(0.0);
+    let weight = |grader: &Value| grader["weight"].as_f64().unwrap_or(1.0);
+    let threshold = test["test_threshold"].as_f64().or(record.json["cli_threshold"].as_f64()).unwrap_or(0.8);
+    let is_closed = |grader: &Value| {
+        let is_required = grader["required"] == true || grader["required"].is_number();
+        is_required && score(grader) < grader["min_score"].as_f64().unwrap_or(threshold)
+    };
+    let weights: f64 = graders.iter().map(weight).sum();
+    let sum: f64 = graders.iter().map(|grader| weight(grader) * score(grader)).sum();
+    let mean = if weights > 0.0 && !graders.iter().any(is_closed) { sum / weights } else { 0.0 };
+    Some((if mean >= threshold { "ok" } else { "quality_failure" }, mean))
+}
+
+fn is_recorded(expected: &Value, status: &str, score: f64) -> bool {
+    // Of an error with a judge, the score of the others is recorded.
+    let is_error = status == "execution_error";
+    expected["execution_status"] == status && (is_error || close(expected["score"].as_f64(), Some(score)))
 }
 
 fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {

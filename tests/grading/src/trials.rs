@@ -67,6 +67,10 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         score: json["expected"]["score"].as_f64(),
     };
     let broken = attempts.iter().take(ours.trials).any(is_broken);
+    let possible = reference(json, &attempts);
+    if !theirs.equals(&possible) {
+        checked.unexplained.push(format!("recorded {theirs:?}, but these trials make {possible:?}"));
+    }
     if !ours.equals(&theirs) {
         let own = decide(json, &attempts);
         match rule(json, broken, &ours, &theirs).filter(|_| ours.is_near(&own)) {
@@ -233,6 +237,40 @@ fn bound(scores: &[f64]) -> f64 {
         if share_above(middle) >= 0.975 { least = middle } else { most = middle }
     }
     least
+}
+
+/// The result of a record's trials in the reference: a trial passes with 0.8, one that breaks counts as 0, and one that reaches the threshold is
+/// enough for the case.
+#[allow(clippy::cast_precision_loss, reason = "a handful of trials")]
+fn reference(json: &Value, attempts: &[Value]) -> CaseResult {
+    let planned = json["trials"]["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+    let (strategy, limit) = (strategy(json), cost_limits(&json["trials"]).into_iter().find_map(Value::as_f64));
+    let by_mean = matches!(strategy, Some("mean" | "confidence_interval"));
+    let threshold = json["test_threshold"].as_f64().unwrap_or(0.8);
+    let (mut scores, mut completed, mut cost, mut cost_limited) = (Vec::new(), Vec::new(), 0.0, false);
+    for attempt in attempts.iter().take(planned) {
+        if attempt["provider_error"] != true {
+            cost += attempt["cost_usd"].as_f64().unwrap_or(0.0);
+        }
+        let score = attempt["score"].as_f64().filter(|_| !is_broken(attempt));
+        completed.extend(score);
+        scores.push(score.unwrap_or(0.0));
+        cost_limited = planned > 1 && limit.is_some_and(|limit| cost >= limit);
+        if cost_limited || !by_mean && score >= Some(0.8) {
+            break;
+        }
+    }
+    let score = match strategy {
+        Some("mean") => scores.iter().sum::<f64>() / scores.len() as f64,
+        Some("confidence_interval") => students_bound(&scores),
+        _ => scores.iter().copied().fold(0.0, f64::max),
+    };
+    let outcome = match () {
+        () if completed.is_empty() => Status::Error,
+        () if completed.iter().any(|score| *score >= threshold) => Status::Passed,
+        () => Status::Failed,
+    };
+    CaseResult { trials: scores.len(), cost_limited, outcome, score: Some(score) }
 }
 
 /// The result of a record's trials.

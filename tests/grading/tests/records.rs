@@ -1,5 +1,5 @@
-//! `graders.jsonl`, `code_grader.jsonl`, `rubrics.jsonl`, `scoring.jsonl` and `trials.jsonl`: every record results in the
-//! recorded grades, or in a difference that `docs/grading-differences.md` lists.
+//! `graders.jsonl`, `code_grader.jsonl`, `rubrics.jsonl`, `scoring.jsonl`, `trials.jsonl`, and the records of `loader.jsonl` whose
+//! suite was run: every record results in the recorded grades, or in a difference that `docs/grading-differences.md` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, ExitCode};
@@ -8,7 +8,9 @@ use evalsuite_conformance::record::{Line, Record};
 use evalsuite_conformance::test_data::Vectors;
 use evalsuite_grading_tests::documented_differences::DocumentedDifferences;
 use evalsuite_grading_tests::graders::RecordCheck;
-use evalsuite_grading_tests::{conversations, documented_differences, grader_rules, graders, payload, scoring, trials};
+use evalsuite_grading_tests::{
+    conversations, dependents, documented_differences, grader_rules, graders, payload, scoring, trials,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Id of the record to run in this process, which has the record's environment variables.
@@ -27,7 +29,11 @@ const FILES: &[(&str, Check)] = &[
     ("rubrics", graders::check),
     ("scoring", scoring::check),
     ("trials", trials::check),
+    (SUITES, dependents::check),
 ];
+
+/// The file whose records are whole suites, some of which were run.
+const SUITES: &str = "loader";
 
 fn main() -> ExitCode {
     // Test runners set the variable to this crate's directory, where the runtime would look for the suites of records.
@@ -62,13 +68,13 @@ fn tests(vectors: &Vectors) -> Result<Vec<Trial>, String> {
     let mut tests = Vec::new();
     for (file, check) in FILES {
         let mut kinds: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-        for line in vectors.lines(file)? {
+        for line in vectors.lines(file)?.into_iter().filter(|line| *file != SUITES || line.contains("\"run\":")) {
             kinds.entry(line.kind().to_owned()).or_default().push(line);
         }
         for (kind, mut lines) in kinds {
             if lacks_python {
                 let all = lines.len();
-                lines.retain(|line| !line.starts(PYTHON));
+                lines.retain(|line| !line.contains(PYTHON));
                 if lines.len() < all {
                     let ignored = Trial::test(format!("{file}::{kind}: needs {PYTHON}"), || Ok(()));
                     tests.push(ignored.with_ignored_flag(true));
@@ -148,7 +154,8 @@ fn the_table_lists_every_rule() -> Result<(), Failed> {
         .chain(payload::all())
         .chain(scoring::RULES.iter().copied())
         .chain(conversations::RULES.iter().copied())
-        .chain(trials::RULES.iter().copied());
+        .chain(trials::RULES.iter().copied())
+        .chain(dependents::RULES.iter().copied());
     let known: BTreeSet<String> = names.map(str::to_owned).collect();
     if listed == known {
         return Ok(());
