@@ -9,7 +9,7 @@ use evalsuite_schema::discovery::SuiteFile;
 use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{
-    AcpTarget, CliTarget, HealthCheck, Location, PathRef, PermissionDecision, Permissions, Probe, Provider,
+    AcpTarget, CliTarget, HealthCheck, HealthProbe, Location, PathRef, PermissionDecision, Permissions, Provider,
     TargetEntry, TargetsFile,
 };
 use walkdir::WalkDir;
@@ -415,10 +415,10 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
     let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
     fields.finish(d);
     let probe = match (url, command) {
-        (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
+        (Some(url), None) => HealthProbe::Url(fields::text(&url.value, "`url`", d)?),
         (None, Some(command)) => {
             let command = fields::text(&command.value, "`command`", d)?;
-            Probe::Command { command, cwd }
+            HealthProbe::Command { command, cwd }
         }
         (Some(_), Some(command)) => {
             let message = "`url` and `command` are one setting";

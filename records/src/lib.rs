@@ -52,7 +52,7 @@ pub mod exact_sums;
 
 pub mod baseline;
 
-pub mod probe;
+pub mod probe_file;
 
 #[cfg(feature = "reports")]
 pub mod run_data;

@@ -93,8 +93,8 @@ pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{
-    AcpTarget, CliTarget, HealthCheck, OutputForm, PermissionDecision, PermissionRule, Permissions, Probe, Provider,
-    ReportedTokens, TargetEntry, TargetsFile, ToolKind,
+    AcpTarget, CliTarget, HealthCheck, HealthProbe, OutputForm, PermissionDecision, PermissionRule, Permissions,
+    Provider, ReportedTokens, TargetEntry, TargetsFile, ToolKind,
 };
 #[doc(hidden)]
 pub use user::ConversationKeys;

@@ -128,7 +128,7 @@ pub struct HealthCheck {
     #[also(url: Text, "http://localhost:8080/health", "The URL.", codes(ConflictingKeys, TargetsFile), by_hand)]
     #[also(command: Text, "\"curl -f localhost:8080\"", "A command line for the shell.", codes(ConflictingKeys, TargetsFile), by_hand)]
     #[also(cwd: Directory, "./agent", "Working directory of the command.", default = "the directory of the eval file", by_hand)]
-    pub probe: Probe,
+    pub probe: HealthProbe,
     /// Time limit.
     #[key(Number(&POSITIVE), "5", default = "30", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
@@ -137,7 +137,7 @@ pub struct HealthCheck {
 /// What a [`HealthCheck`] checks.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[json(rename_all = "lowercase")]
-pub enum Probe {
+pub enum HealthProbe {
     /// A URL that has to answer with success.
     Url(String),
     /// A command that has to exit with 0.

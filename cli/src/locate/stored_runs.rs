@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use evalsuite::tooling::run_id_or_new;
-use evalsuite_records::probe::read_probe;
+use evalsuite_records::probe_file::read_probe;
 use evalsuite_records::record::{ProbeRecord, SuiteId, SuiteRecord};
 use evalsuite_records::run_directory::{LATEST, OutputDirectory, StoredRun};
 use evalsuite_report::{RunData, SuiteData};

@@ -17,7 +17,7 @@ use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{set, sort_by};
-use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
+use evalsuite_schema::{HealthProbe, PathRef, Provider, TargetsFile};
 use walkdir::WalkDir;
 
 use crate::replaced_file;
@@ -66,8 +66,8 @@ fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {
             Provider::Alias(_) | Provider::Other(_) => return [None, None].into_iter().flatten(),
         };
         let of_check = check.as_ref().and_then(|check| match &check.probe {
-            Probe::Command { cwd, .. } => cwd.as_ref(),
-            Probe::Url(_) => None,
+            HealthProbe::Command { cwd, .. } => cwd.as_ref(),
+            HealthProbe::Url(_) => None,
         });
         [cwd.as_ref(), of_check].into_iter().flatten()
     })

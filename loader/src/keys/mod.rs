@@ -1,8 +1,8 @@
-//! Every key that a file of a suite can have: one static table per object.
+//! All tables of keys, one per object that a file of a suite can have. The keys are stated in `schema`, on the fields that hold their values.
 //!
 //! The reader takes from these tables which keys exist, their old spellings and the words they accept. The reference in
-//! `docs/reference` and the JSON Schemas for editors are made from the same tables. A key that is read and has no line here
-//! is unknown to the reader, and a line that nothing reads fails a test.
+//! `docs/reference` and the JSON Schemas for editors are made from the same tables. A key that is read and is in no table is unknown to the
+//! reader, and a key that nothing reads fails a test.
 //!
 //! Placeholders: names in braces that are filled with values of a trial.
 

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use evalsuite_records::probe::{read_probe, write_probe};
+use evalsuite_records::probe_file::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};

@@ -174,7 +174,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::probed::{GraderClass, Passing, Probed, class};
+    use crate::grade::to_probes::{GraderClass, Passing, Probed, class};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         if let GraderConfig::Composite(config) = config { Some(config) } else { None }

@@ -140,7 +140,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::probed::{GraderClass, Passing, Probed};
+    use crate::grade::to_probes::{GraderClass, Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         match config {

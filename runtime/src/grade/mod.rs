@@ -12,8 +12,6 @@ pub(crate) mod grading_context;
 pub(crate) mod json_graders;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
-#[cfg(feature = "probe")]
-pub(crate) mod probed;
 #[cfg_attr(not(feature = "patterns"), path = "without_regex.rs")]
 pub(crate) mod regex;
 pub(crate) mod reported_work;
@@ -22,6 +20,8 @@ pub(crate) mod similar;
 pub(crate) mod skill_trigger;
 pub(crate) mod standalone;
 pub(crate) mod text_graders;
+#[cfg(feature = "probe")]
+pub(crate) mod to_probes;
 pub(crate) mod tool_trajectory;
 pub(crate) mod user_grader;
 

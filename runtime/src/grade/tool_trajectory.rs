@@ -373,7 +373,7 @@ mod to_probes {
     use evalsuite_schema::{EmptyProbe, Grader};
 
     use super::*;
-    use crate::grade::probed::{GraderClass, Passing, Probed, a_tool};
+    use crate::grade::to_probes::{GraderClass, Passing, Probed, a_tool};
 
     /// Most calls of one tool in a reference.
     const MOST_CALLS: u64 = 64;

@@ -11,6 +11,6 @@ pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod reply_reader;
 pub(crate) mod requested_reply;
-pub(crate) mod user_prompt;
 #[cfg(feature = "users")]
-pub(crate) mod user_turn;
+pub(crate) mod simulated_user_turn;
+pub(crate) mod user_prompt;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use evalsuite_records::probe::read_probe;
+use evalsuite_records::probe_file::read_probe;
 use evalsuite_records::record::{
     CiRun, GitState, ProbeRates, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest,
 };

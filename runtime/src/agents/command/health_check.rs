@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use evalsuite_schema::Probe;
+use evalsuite_schema::HealthProbe;
 
 use crate::agents::command::command_call::with_stderr;
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -45,10 +45,10 @@ impl ResolvedCommand<'_> {
         let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(&*redactor.apply(&which))[..8]);
         let failed = |problem: String| format!("the health check of target `{}` failed: {problem}", self.agent.name);
         run_once(locks, &name, redactor, || match &check.probe {
-            Probe::Url(url) => {
+            HealthProbe::Url(url) => {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
             }
-            Probe::Command { command: line, cwd } => {
+            HealthProbe::Command { command: line, cwd } => {
                 let cwd = cwd.as_ref().map(|cwd| places.resolve(cwd)).or_else(|| self.own_directory(places));
                 let mut command = shell(line);
                 self.set_environment(&mut command, environment);
@@ -191,11 +191,11 @@ mod health_check_tests {
     use super::*;
     use crate::agents::command::cli_agent::CliAgent;
 
-    fn check(probe: Probe, root: &Path, times: usize) -> Vec<Result<(), String>> {
+    fn check(probe: HealthProbe, root: &Path, times: usize) -> Vec<Result<(), String>> {
         check_with(probe, root, times, &Redactor::default())
     }
 
-    fn check_with(probe: Probe, root: &Path, times: usize, redactor: &Redactor) -> Vec<Result<(), String>> {
+    fn check_with(probe: HealthProbe, root: &Path, times: usize, redactor: &Redactor) -> Vec<Result<(), String>> {
         let target = CliTarget {
             command: "true".into(),
             cwd: None,
@@ -220,8 +220,8 @@ mod health_check_tests {
         (0..times).map(|_| check()).collect()
     }
 
-    fn command(command: &str) -> Probe {
-        Probe::Command { command: command.into(), cwd: None }
+    fn command(command: &str) -> HealthProbe {
+        HealthProbe::Command { command: command.into(), cwd: None }
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod health_check_tests {
     fn a_url_that_does_not_answer_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let error = check(Probe::Url(format!("http://{closed}/health")), root.path(), 1).remove(0).unwrap_err();
+        let error = check(HealthProbe::Url(format!("http://{closed}/health")), root.path(), 1).remove(0).unwrap_err();
         assert!(error.contains(&format!("http://{closed}/health: ")), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, PathRef, Probe};
+use evalsuite_schema::{CliTarget, HealthProbe, PathRef};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_call::CommandLine;
@@ -57,8 +57,8 @@ impl CliAgent {
             lookup(name).ok_or_else(|| interpolation::unset(name, "command", &self.location))
         })?;
         match target.healthcheck.as_mut().map(|check| &mut check.probe) {
-            Some(Probe::Url(url)) => fill(url, "healthcheck.url")?,
-            Some(Probe::Command { command, cwd }) => {
+            Some(HealthProbe::Url(url)) => fill(url, "healthcheck.url")?,
+            Some(HealthProbe::Command { command, cwd }) => {
                 fill(command, "healthcheck.command")?;
                 fill_directory(cwd, "healthcheck.cwd")?;
             }

@@ -19,8 +19,9 @@ use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::counted_trials::{
-    CaseTrials, CountedTrials, EndedTrial, StopRule, cost, is_cost_partial, mean_score, results, run_attempts,
+    CaseTrials, CountedTrials, EndedTrial, StopRule, cost, is_cost_partial, mean_score, results,
 };
+use crate::run::trials::repeated_attempts::run_attempts;
 use crate::workspace::WorkspaceBase;
 
 /// Pause before a trial that is not the next one tries again to get a slot.

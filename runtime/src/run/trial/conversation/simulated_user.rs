@@ -11,7 +11,7 @@ use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::{AskingGrader, JudgeFailure};
 use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeOptions};
-use crate::judge::user_turn::{self, UserTurn, heard};
+use crate::judge::simulated_user_turn::{self, UserTurn, heard};
 use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::judge::Judges;
 use crate::model::user::UserRequest;
@@ -121,10 +121,10 @@ impl<'t> Speaker<'t> {
             path,
         };
         let inquiry = GraderInquiry::new(asking, self.choice.clone());
-        let question = user_turn::request(&self.user, &heard).with_settings(&self.settings());
+        let question = simulated_user_turn::request(&self.user, &heard).with_settings(&self.settings());
         let judge = self.judge(&inquiry, heard, number)?;
         inquiry.begin(std::slice::from_ref(&question));
-        let said = inquiry.data(&judge, &question, user_turn::read);
+        let said = inquiry.data(&judge, &question, simulated_user_turn::read);
         let (asked, _, notes) = inquiry.end();
         trial.add_notes(notes);
         let asked = asked.unwrap_or_default();
