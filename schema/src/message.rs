@@ -211,7 +211,7 @@ macro_rules! impl_times {
                 self.end_time.as_deref().and_then(rfc3339::parse)
             }
 
-            /// How long it took: as recorded, or from its start to its end.
+            /// How long it took: as recorded, or from its start to its end. A negative duration is not one.
             pub fn duration(&self) -> Option<Duration> {
                 self.took_ms().and_then(duration)
             }
@@ -220,7 +220,7 @@ macro_rules! impl_times {
             #[doc(hidden)]
             pub fn took_ms(&self) -> Option<f64> {
                 let between = || self.ended()?.duration_since(self.started()?).ok();
-                self.duration_ms.or_else(|| between().map(milliseconds))
+                self.duration_ms.filter(|took| duration(*took).is_some()).or_else(|| between().map(milliseconds))
             }
         }
     )*};

@@ -645,6 +645,25 @@ mod tests {
     }
 
     #[test]
+    fn an_impossible_duration_is_none() {
+        let graded = |call: ToolCall| {
+            let mut message = Message::text(Role::Assistant, "done");
+            message.tool_calls = vec![call];
+            let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+            let config = json!({"mode": "exact", "expected": [{"tool": "a", "max_duration_ms": 10.0}]});
+            grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence).map(|result| result.score.state)
+        };
+        for took in [-5.0, -1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut call = ToolCall::new("a");
+            call.duration_ms = Some(took);
+            assert!(graded(call.clone()).is_err(), "{took}");
+            call.start_time = Some("2026-01-04T12:00:00Z".to_owned());
+            call.end_time = Some("2026-01-04T12:00:00.004Z".to_owned());
+            assert_eq!(graded(call).ok(), Some(ScoreState::Decided(1.0)), "{took}");
+        }
+    }
+
+    #[test]
     fn calls_that_were_not_reported_are_an_error() {
         let config = ToolTrajectory {
             mode: TrajectoryMode::Subset,

@@ -445,7 +445,7 @@ fn lacks_data(cx: &Graded<'_>) -> bool {
     lacks("the agent's calls are not known", is_absent("messages"))
         || lacks("the agent did not report its cost", is_absent("cost_usd"))
         || lacks("the agent did not report its tokens", is_absent("token_usage"))
-        || lacks("the agent did not report how long", cx.calls().any(|call| call["duration_ms"].is_null()))
+        || lacks("the agent did not report how long", cx.calls().any(|call| call["duration_ms"].as_f64() < Some(0.0)))
 }
 
 /// The same points divided by the number of calls in place of items, and not a pass.
