@@ -1,10 +1,12 @@
 //! `cargo evalsuite gate`.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::Args;
 use evalsuite_records::record::SuiteId;
-use evalsuite_records::run_directory::{LATEST, StoredRun};
+use evalsuite_records::run_directory::{LATEST, SUITES, StoredRun};
 use evalsuite_report::{
     Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, JSON_SCHEMAS, RunData, SliceKey, SuiteData,
     check_gates, suite_gates,
@@ -129,20 +131,39 @@ impl GatesOfRun {
 /// Checks the gates of a run's suites; returns the exit status that follows, too. `names` is what the suites are called. `is_complete`: whether
 /// all tests of a suite were to run; the gates of others are not checked.
 pub(crate) fn after_run(
-    run: &StoredRun,
+    stored: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
 ) -> Result<(GatesOfRun, Exit)> {
-    let run = RunData::read(run.path())?.with_suite_names(names);
+    let run = RunData::read(stored.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in suite_gates(&run)? {
         let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
         if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
     }
-    let run = with_floors(run, &checked)?;
+    let run = with_floors(without_running_suites(run, stored, is_complete)?, &checked)?;
     let gates = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
     let status = exit(gates.as_ref().map(GateReport::verdict), None);
     Ok((GatesOfRun { gates, unchecked_gates: unchecked }, status))
+}
+
+/// The run with the suites all of whose tests were to run, if tests are still running: those of another command need not be theirs.
+fn without_running_suites(mut run: RunData, stored: &StoredRun, is_complete: impl Fn(&str) -> bool) -> Result<RunData> {
+    if !run.in_use {
+        return Ok(run);
+    }
+    run.suites.retain(|suite| is_complete(&suite.name));
+    let directories = run.suites.iter().filter_map(|suite| suite.directory.file_name()).map(OsStr::to_string_lossy);
+    let directories: Vec<_> = directories.collect();
+    let is_in_use =
+        directories.iter().map(|directory| stored.is_suite_in_use(directory)).collect::<io::Result<Vec<_>>>()?;
+    let of_others = |file: &str| {
+        let suite = Path::new(file).strip_prefix(SUITES).ok().and_then(|rest| rest.components().next());
+        suite.is_some_and(|suite| directories.iter().all(|own| suite.as_os_str() != OsStr::new(own.as_ref())))
+    };
+    run.problems.retain(|problem| !of_others(&problem.file));
+    run.in_use = is_in_use.contains(&true);
+    Ok(run)
 }
 
 /// The run with the floors of suites that were probed after it, if a gate needs them.

@@ -1,5 +1,6 @@
 //! `cargo evalsuite accept` and `diff --baseline`, run as a program.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -193,14 +194,72 @@ fn a_run_that_has_grown_replaces_what_was_accepted_of_it() {
     package.run_in_output(&["accept"]);
     assert_eq!(baselines(&package), whole, "a run counts once");
 
-    // Which results an earlier run had is not recorded.
+    // After another run was accepted, too.
     write_run(&package, "later", 1, true);
     package.run_in_output(&["accept"]);
     let later = baselines(&package);
     let output = package.run_in_output(&["accept", "grows"]);
+    assert!(output.out.contains("refunds: 10 unchanged\n") && !output.out.contains("accepted after"), "{}", output.out);
+    assert_eq!(baselines(&package), later);
+    let before = results();
+    write_run(&package, "grows", 4, true);
+    let output = package.run_in_output(&["accept", "grows"]);
+    assert!(output.out.contains("refunds: 10 updated\n"), "{}", output.out);
+    let added: Vec<u64> =
+        before.iter().zip(results()).map(|((before, _), (counts, _))| counts[1] - before[1]).collect();
+    assert!(
+        added.iter().filter(|added| **added == 2).count() > 25 && added.iter().all(|added| *added <= 2),
+        "{added:?}"
+    );
+
+    // What it had added is not in a file of an older version.
+    let (file, text) = baselines(&package).into_iter().find(|(_, text)| text.contains("refund-after-window")).unwrap();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| match (line.find(",\"added\":"), line.find("],\"input\"")) {
+            (Some(start), Some(end)) => format!("{}{}", &line[..start], &line[end + 1..]),
+            _ => line.to_owned(),
+        })
+        .collect();
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    write_run(&package, "grows", 5, true);
+    let output = package.run_in_output(&["accept", "grows"]);
     let why = "refunds: 10 unchanged\n  unchanged  10 cases: run `later` was accepted after this one; the baseline does not record what this one had added, so its results could count twice: `--force CASE` replaces all results of a case with them\n";
     assert!(output.out.contains(why), "{}", output.out);
-    assert_eq!(baselines(&package), later);
+}
+
+/// Runs grow and are accepted in turns: every trial counts, and counts once.
+#[test]
+fn many_runs_that_grow_in_turns_are_counted_with_all_their_trials() {
+    let package = package();
+    let runs = ["a", "b", "c", "d"];
+    let mut trials = [0_u32; 4];
+    // The trials of each case, by the run that has them.
+    let mut ended: BTreeMap<(String, &str), u64> = BTreeMap::new();
+    for step in 0..16 {
+        let which = (step * 3 + step / 5) % runs.len();
+        trials[which] += u32::try_from(step % 2).unwrap() + u32::from(trials[which] == 0);
+        for file in records(&write_run(&package, runs[which], trials[which], true)) {
+            let record: CaseRecord = evalsuite_schema::json::from_slice(&fs::read(file).unwrap()).unwrap();
+            ended.insert((record.case_id.clone(), runs[which]), record.completed.into());
+        }
+        let output = package.run_in_output(&["accept", runs[which]]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+        assert!(!output.out.contains("--force"), "step {step}: {}", output.out);
+        let baselines = baselines(&package);
+        let lines = baselines.iter().flat_map(|(_, text)| text.lines().skip(1));
+        let lines: Vec<Value> = lines.map(|line| evalsuite_schema::json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 30);
+        for line in lines {
+            let of_case = ended.iter().filter(|((case, _), _)| line["case"] == **case);
+            let sum: u64 = of_case.map(|(_, trials)| trials).sum();
+            assert_eq!(
+                (line["passed"].as_u64(), line["trials"].as_u64()),
+                (Some(sum), Some(sum)),
+                "step {step}: {line}"
+            );
+        }
+    }
 }
 
 /// Each read the file, added its run, and wrote it: what another one had written between was lost.

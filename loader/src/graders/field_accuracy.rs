@@ -1,5 +1,7 @@
 //! Rules of `field-accuracy`, and whether the reference answer of a case has what it compares.
 
+use std::cell::OnceCell;
+
 use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldMatch, Grader, GraderConfig, expected_document};
 use evalsuite_schema::keys::{Keys, Written};
@@ -77,10 +79,16 @@ fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {
     fields::all(items, read)
 }
 
-/// Reports fields that the reference answer of the case does not have. The reference is read only where a grader compares with it.
-pub(super) fn check_reference(parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
-    if parsed.notes.needs_reference && !facts.reference_is_broken {
-        Reference::of(facts.expected_output).check(parsed, is_own, facts, d);
+/// The reference answer of a case, which is read when the first grader compares with it.
+#[derive(Default)]
+pub(super) struct ReferenceAnswer(OnceCell<Reference>);
+
+impl ReferenceAnswer {
+    /// Reports fields that the reference answer of the case does not have.
+    pub(super) fn check(&self, parsed: &mut ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+        if parsed.notes.needs_reference && !facts.reference_is_broken {
+            self.0.get_or_init(|| Reference::of(facts.expected_output)).check(parsed, is_own, facts, d);
+        }
     }
 }
 

@@ -120,6 +120,15 @@ pub struct BaselineCase {
     /// case was new or another one, or was forced.
     #[json(default, skip_if = "Option::is_none")]
     pub before: Option<(u32, u32)>,
+    /// What each run has added to `passed` and `trials`, in the order in which the runs were first accepted, with that of the run that was
+    /// accepted last at the end: a run that is accepted again has its results in place of its earlier ones. Of the last ten runs; empty in
+    /// files of older versions.
+    #[json(default, skip_if = "Vec::is_empty")]
+    pub added: Vec<AddedTrials>,
+    /// Whether results of runs that were accepted before the first one in `added` count no more: the case has been raised or lowered since,
+    /// or was forced.
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub replaced: bool,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
@@ -130,6 +139,19 @@ pub struct BaselineCase {
     /// The judges that were asked, as `name (model)`, sorted.
     #[json(default, skip_if = "Vec::is_empty")]
     pub judges: Vec<String>,
+}
+
+/// What a run has added to the state of a case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(fill)]
+#[non_exhaustive]
+pub struct AddedTrials {
+    /// Id of the run.
+    pub run: String,
+    /// Trials that passed, with those that repeated the case.
+    pub passed: u32,
+    /// Trials that passed or failed, at least 1.
+    pub trials: u32,
 }
 
 /// How often a case passes.
@@ -181,8 +203,9 @@ impl KeyedLine for BaselineCase {
 
     /// A merge by hand easily leaves a line that no run can have. What is compared with it would be a claim about nothing.
     fn problem(&self) -> Option<String> {
-        let Self { passed, trials, before, outcomes, scores, .. } = self;
-        for (passed, trials) in [(*passed, *trials)].into_iter().chain(*before) {
+        let Self { passed, trials, before, added, outcomes, scores, .. } = self;
+        let added = added.iter().map(|added| (added.passed, added.trials));
+        for (passed, trials) in [(*passed, *trials)].into_iter().chain(*before).chain(added) {
             if trials == 0 || passed > trials {
                 return Some(format!("{passed} of {trials} trials passed, which is not a result"));
             }

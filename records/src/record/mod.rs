@@ -44,8 +44,8 @@ pub use evalsuite_schema::duration;
 pub use evalsuite_schema::{GraderKind, Usage, milliseconds};
 
 pub use baseline_file::{
-    AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader, Baseline, BaselineCase, BaselineError, BaselineHeader,
-    PassState,
+    AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader, AddedTrials, Baseline, BaselineCase, BaselineError,
+    BaselineHeader, PassState,
 };
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{

@@ -202,9 +202,25 @@ impl StoredRun {
     ///
     /// If a lock file cannot be opened.
     pub fn is_in_use(&self) -> io::Result<bool> {
+        self.holds_lock("")
+    }
+
+    /// Whether a test of a suite is running, which is given by the name of its directory.
+    ///
+    /// # Errors
+    ///
+    /// If a lock file cannot be opened.
+    pub fn is_suite_in_use(&self, suite: &str) -> io::Result<bool> {
+        self.holds_lock(&format!("{suite}."))
+    }
+
+    /// Whether a lock is held whose name begins so.
+    fn holds_lock(&self, beginning: &str) -> io::Result<bool> {
         for path in sorted_entries(&self.0.join(LOCKS))? {
-            let is_lock = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION);
-            if is_lock && FileLock::is_held(&self.0, &Path::new(LOCKS).join(path.file_name().unwrap_or_default()))? {
+            let name = path.file_name().unwrap_or_default();
+            let is_lock = path.extension().is_some_and(|extension| extension == LOCK_EXTENSION)
+                && name.to_string_lossy().starts_with(beginning);
+            if is_lock && FileLock::is_held(&self.0, &Path::new(LOCKS).join(name))? {
                 return Ok(true);
             }
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::baseline::{Counts, UnchangedSuite, counts, has_risen};
 use evalsuite_records::record::{
-    AcceptedAnswer, AcceptedAnswers, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, Mode,
-    ModelCalls, Status, TrialSummary,
+    AcceptedAnswer, AcceptedAnswers, AddedTrials, Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord,
+    Mode, ModelCalls, Status, TrialSummary,
 };
 use evalsuite_schema::decimal::is_same;
 
@@ -101,7 +101,7 @@ impl Accepted {
 /// chance, or if the id of the case is in `forced`, the case has changed, and only the trials of the run count from then on. Cases without
 /// a result stay as they are, and cases that the suite does not have any more are removed, unless the run is older than another accepted one.
 ///
-/// The trials of a run count once. Where it was the last one, and has more results now, they replace those that it had.
+/// The trials of a run count once. If it has more results now, they replace those that it had.
 pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, forced: &BTreeSet<String>) -> Accepted {
     let suite = &*suite.measured();
     let old: BTreeMap<(&str, &str), &BaselineCase> =
@@ -180,6 +180,7 @@ fn decide(
 ) -> Decided {
     let record = &case.record;
     let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
+    new.added = vec![added(&new.run, trials(&new))];
     let Some(old) = old else { return (Decision::Added, None, Some(new)) };
     if is_other_case(old, case) {
         return (Decision::Redefined, None, Some(new));
@@ -193,6 +194,7 @@ fn decide(
             (false, true) => Decision::Raised,
             (false, false) => Decision::Lowered,
         };
+        new.replaced = true;
         return (decision, None, Some(new));
     }
     let is_replayed = case
@@ -205,12 +207,13 @@ fn decide(
     let before = match Held::of(old, &new, known) {
         Held::NotYet => Some(held),
         Held::Same => return (Decision::Unchanged, None, Some(old.clone())),
-        Held::Earlier => {
-            let why = format!("run `{}` was accepted after this one", old.run);
-            return (Decision::Unchanged, Some(why), Some(old.clone()));
-        }
+        Held::Earlier => return decide_earlier(old, &new, known, is_replayed),
         Held::Last => old.before,
     };
+    let earlier = earlier_runs(old, &new.run);
+    new.replaced = earlier.replaced;
+    new.added = earlier.added.into_iter().chain(new.added).collect();
+    forget_oldest(&mut new.added);
     let Some(before) = before else { return (Decision::Updated, None, Some(new)) };
     new.before = Some(before);
     let is_better = is_better_than(before);
@@ -235,7 +238,7 @@ enum Held {
     Same,
     /// Another result, and none of a run that was accepted later.
     Last,
-    /// It may have one. Later runs have been accepted since, and what each has added is not recorded.
+    /// It may have one. Later runs have been accepted since.
     Earlier,
 }
 
@@ -243,11 +246,12 @@ impl Held {
     /// `new`: of the run alone; `known`: the runs that were accepted before, in this order.
     fn of(old: &BaselineCase, new: &BaselineCase, known: &[String]) -> Self {
         if !old.run.is_empty() && old.run == new.run {
-            let added = old.before.map_or(trials(old), |(passed, all)| {
-                (old.passed.saturating_sub(passed), old.trials.saturating_sub(all))
-            });
+            let more = old.before.map_or(trials(old), |before| minus(trials(old), before).unwrap_or_default());
             // A result that was raised or lowered is that of the run alone.
-            let has_counts = [added, trials(old)].contains(&trials(new));
+            let has_counts = match added_by(old, &new.run) {
+                Some(added) => added == trials(new),
+                None => [more, trials(old)].contains(&trials(new)),
+            };
             let is_same =
                 has_counts && (&old.outcomes, &old.scores, old.score) == (&new.outcomes, &new.scores, new.score);
             return if is_same { Self::Same } else { Self::Last };
@@ -261,13 +265,108 @@ impl Held {
     }
 }
 
-/// The lines of a baseline as they were before a run was accepted, where it was the last one. `ran`: its cases.
+/// Decides a result of a run after which a later one was accepted: it takes the place of what the run had added. The sample stays that of the
+/// later run.
+fn decide_earlier(old: &BaselineCase, new: &BaselineCase, known: &[String], is_replayed: bool) -> Decided {
+    let kept = |why: Option<String>| (Decision::Unchanged, why, Some(old.clone()));
+    let unknown = || kept(Some(format!("run `{}` was accepted after this one", old.run)));
+    let had = match added_by(old, &new.run) {
+        Some(had) if had == trials(new) => return kept(None),
+        _ if is_replayed => return unknown(),
+        None if !has_added_nothing(old, &new.run, known) => return unknown(),
+        had => had.unwrap_or_default(),
+    };
+    let grown = |counts: Counts| {
+        minus(counts, had).map(|(passed, all)| (passed.saturating_add(new.passed), all.saturating_add(new.trials)))
+    };
+    let now = if is_of_last_run_alone(old) { Some(trials(old)) } else { grown(trials(old)) };
+    let (Some(before), Some(now)) = (grown(old.before.unwrap_or_default()), now) else { return unknown() };
+    let mut line = old.clone();
+    (line.before, line.passed, line.trials) = (Some(before), now.0, now.1);
+    line.added.retain(|added| added.run != new.run);
+    let place = |id: &str| known.iter().position(|run| run == id);
+    let at = line.added.iter().position(|added| place(&added.run) > place(&new.run)).unwrap_or(line.added.len());
+    line.added.insert(at, added(&new.run, trials(new)));
+    forget_oldest(&mut line.added);
+    (if old.passed == 0 && line.passed > 0 { Decision::Raised } else { Decision::Updated }, None, Some(line))
+}
+
+/// Most runs of which a line has what they added.
+const MOST_ADDED: usize = 10;
+
+fn added(run: &str, (passed, trials): Counts) -> AddedTrials {
+    let mut added = AddedTrials::default();
+    (added.run, added.passed, added.trials) = (run.to_owned(), passed, trials);
+    added
+}
+
+fn forget_oldest(added: &mut Vec<AddedTrials>) {
+    added.drain(..added.len().saturating_sub(MOST_ADDED));
+}
+
+/// What a run has added to a line, or to what it was before the last run; `None` if the line has nothing of it.
+fn added_by(line: &BaselineCase, run: &str) -> Option<Counts> {
+    line.added.iter().find(|added| added.run == run).map(|added| (added.passed, added.trials))
+}
+
+fn minus((passed, trials): Counts, (fewer_passed, fewer): Counts) -> Option<Counts> {
+    Some((passed.checked_sub(fewer_passed)?, trials.checked_sub(fewer)?)).filter(|(passed, trials)| passed <= trials)
+}
+
+/// Whether only the trials of the last run count, which differ from the earlier ones: these count again if its result changes.
+fn is_of_last_run_alone(line: &BaselineCase) -> bool {
+    line.before.is_some() && added_by(line, &line.run) == Some(trials(line))
+}
+
+/// The runs that count in a line without those of a run that is accepted now: what they have added, and whether earlier ones were replaced.
+struct EarlierRuns {
+    added: Vec<AddedTrials>,
+    replaced: bool,
+}
+
+fn earlier_runs(old: &BaselineCase, run: &str) -> EarlierRuns {
+    let last = || added(&old.run, trials(old));
+    if old.run == run {
+        let others = old.added.iter().filter(|added| added.run != run).cloned();
+        return EarlierRuns { added: others.collect(), replaced: old.replaced };
+    }
+    if is_of_last_run_alone(old) {
+        return EarlierRuns { added: vec![last()], replaced: true };
+    }
+    // In a file of an older version, the first run is known, but not whether it was forced.
+    let is_unknown = old.added.is_empty();
+    let is_first = is_unknown && !old.run.is_empty() && old.before.is_none();
+    let added = if is_first { vec![last()] } else { old.added.clone() };
+    EarlierRuns { added, replaced: old.replaced || is_unknown }
+}
+
+/// Whether a run without an entry in the line had no result of the case when it was accepted: it was accepted after the first run of the line,
+/// or the line has all runs that were ever accepted with a result.
+fn has_added_nothing(line: &BaselineCase, run: &str, known: &[String]) -> bool {
+    let place = |id: &str| known.iter().position(|known| known == id);
+    let Some(first) = line.added.first() else { return false };
+    let all = line.added.iter().fold((0, 0), |(passed, trials): Counts, added| {
+        (passed.saturating_add(added.passed), trials.saturating_add(added.trials))
+    });
+    let expected = match line.before {
+        Some(before) if is_of_last_run_alone(line) => (before.0 + line.passed, before.1 + line.trials),
+        _ => trials(line),
+    };
+    place(run) > place(&first.run) || !line.replaced && all == expected
+}
+
+/// The lines of a baseline as they were before a run was accepted. `ran`: its cases.
 fn without_run(before: Option<&Baseline>, ran: &BTreeMap<(&str, &str), &CaseData>) -> Vec<BaselineCase> {
-    let is_of_run =
-        |line: &BaselineCase| ran.get(&line.key()).is_some_and(|case| case.record.run_of_result() == line.run);
     let lines = before.iter().flat_map(|before| &before.cases);
     let line = |line: &BaselineCase| {
-        let (passed, trials) = if is_of_run(line) { line.before? } else { trials(line) };
+        let run = ran.get(&line.key()).map(|case| case.record.run_of_result());
+        let (passed, trials) = match run.and_then(|run| added_by(line, run)) {
+            _ if run == Some(&line.run) => line.before?,
+            Some(added) if !is_of_last_run_alone(line) => {
+                minus(trials(line), added).filter(|(_, trials)| *trials > 0)?
+            }
+            _ => trials(line),
+        };
         let mut line = line.clone();
         (line.passed, line.trials) = (passed, trials);
         Some(line)

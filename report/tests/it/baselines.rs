@@ -257,15 +257,97 @@ fn a_run_that_is_accepted_again_counts_as_if_it_had_been_accepted_once() {
 }
 
 #[test]
-fn a_result_that_a_run_got_after_it_was_accepted_is_added_unless_a_later_run_has_one() {
+fn a_result_that_a_run_got_after_it_was_accepted_is_added() {
     let base = accepted(&run_named("base", &[("a", 3, 3), ("b", 3, 3)]), None, &[]).baseline;
     let first = accepted(&run_named("grows", &[("a", 1, 1), ("b", 0, 0)]), Some(&base), &[]).baseline;
     let whole = run_named("grows", &[("a", 1, 1), ("b", 1, 1)]);
     assert_eq!(trials(&accepted(&whole, Some(&first), &[]).baseline), [("a", 4, 4), ("b", 4, 4)]);
     let later = accepted(&run_named("later", &[("a", 0, 0), ("b", 1, 1)]), Some(&first), &[]).baseline;
     let again = accepted(&whole, Some(&later), &[]);
-    assert_eq!(trials(&again.baseline), [("a", 4, 4), ("b", 4, 4)], "{again}");
-    assert_eq!(again.cases[1].why_kept.as_deref(), Some("run `later` was accepted after this one"));
+    assert_eq!(trials(&again.baseline), [("a", 4, 4), ("b", 5, 5)], "{again}");
+    assert_eq!(again.baseline.cases[1].run, "later", "the sample is that of the last run");
+    let once_more = accepted(&whole, Some(&again.baseline), &[]);
+    assert!(!once_more.is_changed() && once_more.cases.iter().all(|case| case.why_kept.is_none()), "{once_more}");
+}
+
+/// Whatever the order in which runs are accepted that grow and end: all trials of all runs count, each once.
+#[test]
+fn runs_that_grow_after_later_ones_were_accepted_lose_nothing_and_count_once() {
+    // By run: the result of two cases at first, and later. All of them are as likely as each other.
+    type Results = [[(u32, u32); 2]; 3];
+    let runs: [(&str, Results); 4] = [
+        ("one", [[(2, 3), (0, 0)], [(4, 6), (2, 3)], [(5, 8), (2, 3)]]),
+        ("two", [[(0, 0), (2, 3)], [(2, 4), (3, 5)], [(3, 5), (3, 5)]]),
+        ("three", [[(1, 2), (1, 2)], [(1, 2), (2, 3)], [(3, 4), (4, 6)]]),
+        ("four", [[(0, 0), (0, 0)], [(0, 0), (2, 2)], [(1, 2), (2, 3)]]),
+    ];
+    let stages_of = runs.map(|(id, results)| results.map(|[a, b]| run_named(id, &[("a", a.0, a.1), ("b", b.0, b.1)])));
+    let mut random = 1_u64;
+    for _ in 0..40 {
+        let mut baseline: Option<Baseline> = None;
+        let mut stages = [0_usize; 4];
+        let mut last = Vec::new();
+        for _ in 0..12 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let which = (random >> 33) as usize % runs.len();
+            // A run is accepted again as it is, or after it has grown.
+            let stage = (stages[which] + (random >> 40) as usize % 2).clamp(1, 3);
+            stages[which] = stage;
+            last.push((runs[which].0, stage));
+            let accepted = accepted(&stages_of[which][stage - 1], baseline.as_ref(), &[]);
+            assert!(accepted.cases.iter().all(|case| case.decision != Decision::Lowered), "{last:?}: {accepted}");
+            baseline = Some(Baseline::parse(&accepted.baseline.to_text()).unwrap());
+        }
+        let sum = |case: usize| {
+            let of_runs = runs.iter().zip(stages).filter(|(_, stage)| *stage > 0);
+            of_runs.fold((0, 0), |(passed, all), ((_, results), stage)| {
+                let (more, trials) = results[stage - 1][case];
+                (passed + more, all + trials)
+            })
+        };
+        let expected = [("a", sum(0)), ("b", sum(1))].map(|(id, (passed, all))| (id, passed, all));
+        let expected: Vec<_> = expected.into_iter().filter(|(.., all)| *all > 0).collect();
+        assert_eq!(trials(baseline.as_ref().unwrap()), expected, "{last:?}: {baseline:?}");
+    }
+}
+
+#[test]
+fn results_of_runs_before_a_change_do_not_count_again() {
+    let first = accepted(&run_named("first", &[("a", 0, 3), ("b", 3, 3)]), None, &[]).baseline;
+    let raised = accepted(&run_named("raised", &[("a", 3, 3), ("b", 3, 3)]), Some(&first), &["b"]).baseline;
+    assert_eq!(trials(&raised), [("a", 3, 3), ("b", 3, 3)]);
+    let grown = run_named("first", &[("a", 0, 4), ("b", 4, 4)]);
+    // What came before the raise counts again if the run that raised the case has another result.
+    let again = accepted(&grown, Some(&raised), &[]);
+    assert_eq!(trials(&again.baseline), [("a", 3, 3), ("b", 3, 3)], "{again}");
+    let other = run_named("raised", &[("a", 1, 3), ("b", 3, 3)]);
+    assert_eq!(trials(&accepted(&other, Some(&again.baseline), &[]).baseline), [("a", 1, 7), ("b", 3, 3)]);
+    // After another run, what was replaced is over.
+    let next = accepted(&run_named("next", &[("a", 1, 1), ("b", 1, 1)]), Some(&again.baseline), &[]).baseline;
+    let late = accepted(&grown, Some(&next), &[]);
+    assert_eq!(trials(&late.baseline), [("a", 4, 4), ("b", 4, 4)], "{late}");
+    assert!(late.to_string().contains("  unchanged  2 cases: run `next` was accepted after this one"), "{late}");
+}
+
+/// Files of older versions do not tell what runs have added.
+#[test]
+fn what_a_run_has_added_to_a_baseline_of_an_older_version_is_not_known() {
+    let older = |baseline: Baseline| {
+        let mut older = baseline;
+        older.cases.iter_mut().for_each(|case| case.added.clear());
+        older
+    };
+    let first = older(accepted(&run_named("first", &[("a", 3, 3)]), None, &[]).baseline);
+    let second = accepted(&run_named("second", &[("a", 2, 2)]), Some(&first), &[]).baseline;
+    let grown = run_named("first", &[("a", 4, 4)]);
+    assert_eq!(trials(&accepted(&grown, Some(&second), &[]).baseline), [("a", 6, 6)], "the first run is known");
+    let unknown = accepted(&grown, Some(&older(second.clone())), &[]);
+    assert_eq!(trials(&unknown.baseline), [("a", 5, 5)], "{unknown}");
+    assert!(unknown.to_string().contains("`--force CASE` replaces all results of a case with them"), "{unknown}");
+    let third = accepted(&run_named("third", &[("a", 1, 1)]), Some(&older(second)), &[]).baseline;
+    assert_eq!(trials(&accepted(&grown, Some(&third), &[]).baseline), [("a", 6, 6)]);
+    let third_grown = accepted(&run_named("third", &[("a", 2, 2)]), Some(&third), &[]).baseline;
+    assert_eq!(trials(&third_grown), [("a", 7, 7)]);
 }
 
 #[test]
@@ -362,7 +444,7 @@ fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
     );
     assert_eq!(
         lines[1],
-        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","input":"input of a","graders":"graders","threshold":0.8}"#
+        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"outcomes":"PPF","scores":[1.0,1.0,0.0],"run":"run","added":[{"run":"run","passed":2,"trials":3}],"input":"input of a","graders":"graders","threshold":0.8}"#
     );
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing else is left behind");
     std::fs::write(&file, text.replace("\"b\"", "\"a\"")).unwrap();

@@ -105,6 +105,8 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
     record.code = result.code;
     record.command = result.command;
     let crash = if grader.negate { crash(&record) } else { None };
+    // The aggregation of a composite states a verdict as well, which follows from its members.
+    let is_reported = result.kind.is_some() && score.verdict.is_some() && !forced_fail;
     let too_deep = replace_deep_details(&mut record.details);
     let unwritable = remove_not_finite(&mut record.metrics).or(too_deep);
     match score.state {
@@ -124,15 +126,24 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
             let stated = if forced_fail { Some(Verdict::Fail) } else { score.verdict };
             let is_compared = stated.is_none() && own_mark.is_none() && !grader.config.is_guard();
             let verdict = stated.unwrap_or_else(|| reaches(value));
-            record.state = GraderState::Decided;
+            let negated = without_noise(1.0 - value);
+            let has_mark = is_compared || grader.min_score.is_some();
+            let swapped = if has_mark { reaches(negated) } else { !verdict };
             record.pass_mark = Some(mark);
             record.value = Some(value);
             record.verdict = Some(verdict);
             record.forced_fail = forced_fail;
+            if grader.negate
+                && swapped == Verdict::Pass
+                && let Some(why) = contradiction(&record, is_reported)
+            {
+                (record.value, record.verdict, record.pass_mark) = (None, None, None);
+                record.error = Some(why);
+                return record;
+            }
+            record.state = GraderState::Decided;
             if grader.negate && !lacks_evidence {
-                let value = without_noise(1.0 - value);
-                let has_mark = is_compared || grader.min_score.is_some();
-                invert(&mut record, value, if has_mark { reaches(value) } else { !verdict });
+                invert(&mut record, negated, swapped);
             }
             explain(&mut record);
         }
@@ -150,6 +161,32 @@ fn crash(record: &GraderRecord) -> Option<String> {
     let stderr =
         record.assertions.first().map(|assertion| last_chars(&assertion.text, CRASH_SHOWN)).unwrap_or_default();
     Some(format!("the command crashed (exit code {code}), and a crash cannot be negated: {stderr}"))
+}
+
+/// Why a result cannot pass when negated: a grader, or a member, states a score and a verdict that disagree. `is_reported`: whether this one
+/// states both.
+fn contradiction(record: &GraderRecord, is_reported: bool) -> Option<String> {
+    let of_members = || {
+        record.members.iter().find_map(|member| {
+            let is_reported = member.kind == GraderKind::Command && !member.negated && !member.forced_fail;
+            Some(format!("member `{}`: {}", member.name, contradiction(member, is_reported)?))
+        })
+    };
+    let (Some(value), Some(mark), Some(verdict)) = (record.value, record.pass_mark, record.verdict) else {
+        return of_members();
+    };
+    let is_stated =
+        |word: &str| record.details.as_ref().and_then(|details| details.get("verdict")?.as_str()) == Some(word);
+    let passed = verdict.is_pass() || is_stated("pass");
+    let agrees = at_least(value, mark) == passed || value == 0.0 && !passed;
+    if !is_reported || agrees {
+        return of_members();
+    }
+    let (compared, stated) = if passed { ("is below", "pass") } else { ("reaches", "fail") };
+    Some(format!(
+        "the score {value} {compared} the pass mark {mark}, but the verdict is `{stated}`: a result that contradicts itself cannot be \
+         negated; help: report a score that agrees with the verdict"
+    ))
 }
 
 /// Removes metrics that JSON cannot hold, and returns what is wrong with the first of them.
@@ -243,6 +280,58 @@ mod tests {
 
         let marked = grader(|grader| (grader.negate, grader.min_score) = (true, Some(0.5)));
         assert_eq!(verdict(&marked, Score::new(0.4), 0.8), (Some(0.6), Some(Verdict::Pass)));
+    }
+
+    #[test]
+    fn a_result_that_contradicts_itself_does_not_pass_when_negated() {
+        let graded = |value, stated, min_score, threshold| {
+            let negated = grader(|grader| (grader.negate, grader.min_score) = (true, min_score));
+            let score = Score::new(value).with_verdict(stated);
+            grader_record(&negated, GraderResult { kind: Some(GraderKind::Command), ..score.into() }, threshold)
+        };
+        for (value, stated, min_score, threshold) in [
+            (1.0, Verdict::Fail, None, 0.8),
+            (1.0, Verdict::Fail, None, 0.0),
+            (0.9, Verdict::Fail, None, 0.8),
+            (0.5, Verdict::Fail, Some(0.4), 0.8),
+            (0.0, Verdict::Pass, Some(0.4), 0.8),
+            (0.3, Verdict::Pass, Some(0.7), 0.8),
+            (0.1, Verdict::Fail, None, 0.0),
+        ] {
+            let record = graded(value, stated, min_score, threshold);
+            let error = record.error.as_deref().unwrap_or_default();
+            assert!(error.contains("contradicts itself cannot be negated"), "{value} {stated:?}: {record:?}");
+            assert_eq!((record.state, record.value, record.verdict), (GraderState::Error, None, None));
+        }
+        for (value, stated, passes) in [
+            (0.0, Verdict::Fail, true),
+            (0.5, Verdict::Fail, true),
+            (1.0, Verdict::Pass, false),
+            (0.3, Verdict::Pass, false),
+        ] {
+            let record = graded(value, stated, None, 0.8);
+            assert_eq!(record.verdict, Some(Verdict::from_passed(passes)), "{value} {stated:?}");
+        }
+        assert_eq!(graded(0.0, Verdict::Fail, None, 0.0).verdict, Some(Verdict::Pass), "any score reaches 0");
+    }
+
+    #[test]
+    fn a_composite_does_not_pass_when_negated_if_a_member_contradicts_itself() {
+        let member = |score: Score| {
+            grader_record(&grader(|_| ()), GraderResult { kind: Some(GraderKind::Command), ..score.into() }, 0.8)
+        };
+        let negated = |member: GraderRecord| {
+            let composite = GraderResult { members: vec![member], ..Score::new(0.0).into() };
+            grader_record(&grader(|grader| grader.negate = true), composite, 0.8)
+        };
+        for score in [Score::new(0.9).with_verdict(Verdict::Fail), Score::new(0.1).with_detail("verdict", "pass")] {
+            let member = member(score);
+            assert_eq!(member.verdict, Some(Verdict::Fail));
+            let record = negated(member);
+            let error = record.error.as_deref().unwrap_or_default();
+            assert!(error.starts_with("member `g`: the score 0."), "{record:?}");
+        }
+        assert_eq!(negated(member(Score::new(0.3))).verdict, Some(Verdict::Pass));
     }
 
     #[test]

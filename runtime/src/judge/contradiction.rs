@@ -70,9 +70,15 @@ pub(crate) fn of_score(score: f64, assertions: &[Assertion], others: &Object) ->
             false => format!("`score` is 0, but all assertions have passed: {named}"),
         });
     }
+    of_verdict(score, others)
+}
+
+/// What contradicts a score of 1 or 0 among the keys of an object that look like a verdict.
+pub(crate) fn of_verdict(score: f64, object: &Object) -> Option<String> {
     ["verdict", "pass", "passed"].into_iter().find_map(|key| {
-        let value = others.get(key)?;
-        (verdict(value)? != is_pass).then(|| format!("`score` is {score}, but `{key}` is {value}"))
+        let value = object.get(key)?;
+        let opposite = if verdict(value)? { 0.0 } else { 1.0 };
+        (score == opposite).then(|| format!("`score` is {score}, but `{key}` is {value}"))
     })
 }
 

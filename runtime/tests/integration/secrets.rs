@@ -199,6 +199,72 @@ fn child() {
     panic!("shows what was printed");
 }
 
+/// A variable whose value names no program, directory or file.
+const NOWHERE: &str = "TEST_OF_EVALSUITE_NOWHERE";
+
+/// What is not there, by case: programs of graders, also in a line of a shell, a working directory, the program of a hook, and a template.
+fn cases_with_missing_things() -> Vec<Value> {
+    let value = format!("${{{{ {NOWHERE} }}}}");
+    let of_grader = |run: Value| json!([grader("g", 5, json!({"code-grader": {"run": run}}))]);
+    let path = json!({"written": value, "path": value});
+    let hooks = json!({"before_each": {"command": {"argv": [{"text": value}]}, "timeout_ms": 60_000, "reset": "none"}});
+    let case = |id: &str, graders: Value, workspace: Value| {
+        case_json(id, graders, json!({"workspace": workspace, "requires": {"env": [NOWHERE]}}))
+    };
+    vec![
+        case("program", of_grader(json!({"command": {"argv": [{"text": value}]}})), json!({})),
+        case("line", of_grader(json!({"command": {"shell": format!("\"${NOWHERE}\" x.py")}})), json!({})),
+        case("cwd", of_grader(json!({"command": {"shell": "true"}, "cwd": path})), json!({})),
+        case("hook", json!([contains("x")]), json!({"hooks": hooks})),
+        case("template", json!([contains("x")]), json!({"template": path})),
+    ]
+}
+
+fn evals_with_missing_things() -> Evals {
+    static SUITE: OnceLock<&'static EvalSuite> = OnceLock::new();
+    let suite = SUITE.get_or_init(|| suite_with("cases", "mixed", &place(), &cases_with_missing_things(), json!({})));
+    Evals::new(suite).with_agent(async |_: &mut Trial<'_>| anyhow::Ok("x".to_owned()))
+}
+
+#[test]
+#[ignore = "run by the test below"]
+fn child_with_missing_things() {
+    for index in 0..cases_with_missing_things().len() {
+        drop(catch_unwind(AssertUnwindSafe(|| evalsuite::__private::run_case(evals_with_missing_things, index))));
+    }
+    panic!("shows what was printed");
+}
+
+/// An error that shows `***` in place of what is missing helps nobody.
+#[test]
+fn an_error_about_something_missing_names_its_variable() {
+    let package = tempfile::tempdir().unwrap();
+    let nowhere = "/nowhere/of-evalsuite/bin";
+    fs::create_dir_all(package.path().join("suites/x")).unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "secrets::child_with_missing_things", "--ignored"]);
+    child.env(NOWHERE, nowhere).env(PLACE, package.path()).env_remove("NEXTEST_RUN_ID");
+    child.env("EVALSUITE_OUTPUT", package.path().join("out"));
+    let output = child.output().unwrap();
+    let mut found = Vec::new();
+    written(&package.path().join("out"), &mut found);
+    found.push(("standard output".to_owned(), String::from_utf8_lossy(&output.stdout).into_owned()));
+    for (name, text) in &found {
+        assert!(!text.contains(nowhere), "{name}: {text}");
+    }
+    let (_, printed) = &found[found.len() - 1];
+    let variable = format!("${{{{ {NOWHERE} }}}}");
+    for error in [
+        format!("cannot run `{variable}`: "),
+        format!("{variable}: not found"),
+        format!("the working directory {variable} does not exist"),
+        format!("hook `before_each` of the case cannot run `{variable}`: "),
+        format!("the directory `{variable}` does not exist ({variable})"),
+    ] {
+        assert!(printed.contains(&error), "{error}: {printed}");
+    }
+}
+
 /// A package in which everybody says both secrets in all its forms.
 fn package(secrets: [&str; 2], padding: usize) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();

@@ -152,6 +152,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("contradicting-exit-code-is-an-error", &[Error], |cx| {
             cx.error().starts_with("the command printed a result but failed with exit code") && exited(cx) > Some(0)
         }),
+        ("contradicting-result-is-an-error", &[Error], |cx| {
+            cx.error().contains("contradicts itself") && cx.command().is_some()
+        }),
         ("log-lines-before-the-result", &[Error], |cx| {
             cx.error().starts_with("the command printed a result with other text around it") && exited(cx) == Some(0)
         }),

@@ -441,16 +441,27 @@ fn the_result_is_printed_as_json() {
 #[test]
 fn a_run_is_summarized_when_the_last_command_that_runs_tests_in_it_ends() {
     let chosen = small_package("chosen_shared");
+    let suite = "gates: [pass_rate >= 90%]\nassertions: [{ type: contains, value: please }]\n";
+    chosen.package.write("suites/shop/EVAL.yaml", suite);
     let run = chosen.package.records_directory().join("runs/shared");
     let other = run.join("suites/other/cases/a-12345678/trial-000");
     fs::create_dir_all(&other).unwrap();
-    let started = r#"{"schema": "evalsuite.started/1", "run_id": "shared", "suite": "other", "case_id": "a", "target": "default", "trial": 0, "pid": 1, "lock": "locks/a-12345678.lock", "started_at": "2026-01-04T09:15:00Z"}"#;
+    let started = r#"{"schema": "evalsuite.started/1", "run_id": "shared", "suite": "other", "case_id": "a", "target": "default", "trial": 0, "pid": 1, "lock": "locks/other.a-12345678.lock", "started_at": "2026-01-04T09:15:00Z"}"#;
     fs::write(other.join("started.json"), started).unwrap();
-    let test_of_another_command = FileLock::acquire(&run.join("locks/a-12345678.lock")).unwrap();
+    let test_of_another_command = FileLock::acquire(&run.join("locks/other.a-12345678.lock")).unwrap();
     let shared = || chosen.run_with(&["--test", "evals"], &[("EVALSUITE_RUN_ID", "shared")]);
     let note =
         "note: tests of another command are still running in run `shared`, which is summarized when they have ended";
-    shared().succeeds("its own tests pass").says(note);
+    let met = "met        suite:shop pass_rate >= 90%";
+    shared().succeeds("its own tests pass, and its gates are about them").says(note).says(met);
+    let mut suites =
+        fs::read_dir(run.join("suites")).unwrap().map(|suite| suite.unwrap().file_name().into_string().unwrap());
+    let shop = suites.find(|suite| suite.starts_with("shop")).unwrap();
+    let test_of_the_suite = FileLock::acquire(&run.join(format!("locks/{shop}.another-12345678.lock"))).unwrap();
+    let undecided = shared();
+    assert_eq!(undecided.code, Some(4), "{}", undecided.transcript());
+    undecided.says("tests of the run are still running");
+    drop(test_of_the_suite);
     assert!(!run.join("summary.json").exists());
 
     drop(test_of_another_command);

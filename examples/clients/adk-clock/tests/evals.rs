@@ -74,3 +74,44 @@ async fn a_call_with_other_arguments_fails_the_case() {
     assert_eq!(failed.map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["tool-trajectory"], "{case}");
     assert!(case.to_string().contains(r#"{"zone":"UTC"}"#), "expected the arguments of the call: {case}");
 }
+
+/// A clock that does not work.
+struct Stopped;
+
+#[async_trait]
+impl Tool for Stopped {
+    fn name(&self) -> &str {
+        Clock.name()
+    }
+
+    fn description(&self) -> &str {
+        Clock.description()
+    }
+
+    fn parameters_schema(&self) -> Option<Value> {
+        Clock.parameters_schema()
+    }
+
+    async fn execute(&self, _: Arc<dyn ToolContext>, _: Value) -> Result<Value> {
+        Err(adk_rust::AdkError::tool("the clock has stopped"))
+    }
+}
+
+/// adk-rust reports it in an event next to the span of the call.
+#[tokio::test]
+async fn a_failed_call_of_a_tool_is_failed_in_the_transcript() {
+    let records = tempfile::tempdir().unwrap();
+    let options = RunOptions::new().with_output(records.path());
+    let is_failed = |evidence: &Evidence<'_>| {
+        let calls = evidence.tool_calls().unwrap_or_default();
+        calls.len() == 1 && calls.iter().all(|call| call.is_error)
+    };
+    let agent =
+        async |trial: &mut Trial<'_>| ClockAgent::new(MODEL.clone(), Arc::new(Stopped))?.answer(trial.prompt()).await;
+    let evals = Evals::new(&clock_spans::SUITE).with_agent(agent).with_grader("clock_result", is_failed);
+    let report = evals.run(&options).await.unwrap();
+    let case = &report.cases()[0];
+    let graders = &case.trials()[0].graders;
+    let of_calls = graders.iter().find(|grader| grader.name == "clock_result").unwrap();
+    assert_eq!(of_calls.verdict, Some(Verdict::Pass), "{case}");
+}

@@ -7,7 +7,7 @@ use evalsuite_schema::grader::Grader;
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::graders::field_accuracy;
+use crate::graders::field_accuracy::ReferenceAnswer;
 use crate::source::Span;
 
 /// What checks of a case's graders need to know about the case.
@@ -39,11 +39,12 @@ pub(crate) fn merge(
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
+    let reference = ReferenceAnswer::default();
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
         check_comparisons(parsed, is_own, facts, d);
-        field_accuracy::check_reference(parsed, is_own, facts, d);
+        reference.check(parsed, is_own, facts, d);
     }
     check_weights(&all, own, facts, d);
     number_names(&mut all, own, facts.tasks_layout, d);

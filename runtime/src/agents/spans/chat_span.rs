@@ -7,7 +7,7 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::{Message, Object, Role, Value};
 
 use crate::agents::spans::span_messages::{holds_messages, read, structured};
-use crate::agents::spans::span_store::{OTEL_NAME, Span};
+use crate::agents::spans::span_store::{ERROR_TYPE, OTEL_NAME, Span};
 
 /// The kind of work in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub(crate) struct ChatSpan<'a> {
     pub(crate) tools: Vec<Value>,
     /// The model ended its message with calls of tools.
     pub(crate) asks_for_tools: bool,
+    pub(crate) failed: bool,
 }
 
 impl<'a> ChatSpan<'a> {
@@ -50,6 +51,7 @@ impl<'a> ChatSpan<'a> {
             model: model.map(str::to_owned),
             tools: tools(&span.fields),
             asks_for_tools: asks_for_tools(span),
+            failed: is_error(&span.fields),
         }
     }
 
@@ -66,6 +68,8 @@ impl<'a> ChatSpan<'a> {
         match named(name(self.span)) {
             SpanKind::Other if fields.contains_key("gen_ai.tool.name") => SpanKind::Tool,
             SpanKind::Other if self.has_output_or_usage() || !self.inputs.is_empty() => SpanKind::Chat,
+            // Also if the request is cut off.
+            SpanKind::Other if fields.contains_key(GOOGLE_REQUEST) => SpanKind::Chat,
             kind => kind,
         }
     }
@@ -81,6 +85,7 @@ impl<'a> ChatSpan<'a> {
         self.cost = self.cost.or(other.cost);
         self.model = self.model.take().or(other.model);
         self.asks_for_tools |= other.asks_for_tools;
+        self.failed |= other.failed;
         if self.tools.is_empty() {
             self.tools = other.tools;
         }
@@ -193,7 +198,7 @@ pub(crate) fn text_of<'a>(fields: &'a Object, name: &str) -> Option<&'a str> {
 
 pub(crate) fn is_error(fields: &Object) -> bool {
     let failed = |name: &str| fields.get(name).is_some_and(|value| value != "");
-    failed("error.type")
+    failed(ERROR_TYPE)
         || failed("gen_ai.tool.error.type")
         || ["otel.status_code", "gen_ai.tool.status"]
             .iter()
@@ -238,15 +243,15 @@ fn cost(fields: &Object) -> Option<f64> {
 /// and OpenTelemetry's conventions for MCP.
 pub(crate) const SIGNS: [&str; 3] = ["openinference.span.kind", "traceloop.span.kind", "mcp.method.name"];
 
+/// The request to a model, in Google's agents.
+const GOOGLE_REQUEST: &str = "gcp.vertex.agent.llm_request";
+
 /// The current name of an attribute, and its other names in the order of their precedence. A name that ends with `.*` is that of a list whose
 /// values are spread over attributes with numbers in their names. `docs/spans.md` says who uses which name.
 const NAMES: [(&str, &[&str]); 13] = [
     ("gen_ai.request.model", &["llm.model_name"]),
     ("gen_ai.response.finish_reasons", &["llm.finish_reason"]),
-    (
-        "gen_ai.input.messages",
-        &["gen_ai.prompt", "gen_ai.prompt.*", "llm.input_messages.*", "gcp.vertex.agent.llm_request"],
-    ),
+    ("gen_ai.input.messages", &["gen_ai.prompt", "gen_ai.prompt.*", "llm.input_messages.*", GOOGLE_REQUEST]),
     (
         "gen_ai.output.messages",
         &["gen_ai.completion", "gen_ai.completion.*", "llm.output_messages.*", "gcp.vertex.agent.llm_response"],

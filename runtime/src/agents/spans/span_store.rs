@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use evalsuite_schema::{Object, Value};
-use tracing::Metadata;
 use tracing::field::{Field, Visit};
+use tracing::{Level, Metadata};
 
 use crate::agents::spans::chat_span::SIGNS;
 use crate::platform::clock::Stopwatch;
@@ -49,6 +49,11 @@ impl Span {
     pub(crate) fn ended_at(&self) -> Option<String> {
         self.ended.as_ref().map(|end| self.began.after(self.began.until(end)))
     }
+
+    /// The call has failed, unless its span says so itself.
+    pub(crate) fn fail(&mut self, error: Value) {
+        self.fields.get_or_insert(ERROR_TYPE, error);
+    }
 }
 
 impl Spans {
@@ -80,11 +85,37 @@ impl Spans {
         }
     }
 
+    /// The running call of a tool has failed, as an event with these fields reports. Of several running calls of the tool, it may be any.
+    pub(crate) fn fail_tool(&self, event: &Object) {
+        let text = |name: &str| event.get(name).and_then(Value::as_str);
+        if !text("message").is_some_and(|message| TOOL_FAILED.contains(&message)) {
+            return;
+        }
+        let mut list = self.seen();
+        let is_of_tool = |span: &&mut Span| span.ended.is_none() && span.fields.get(TOOL) == event.get(TOOL);
+        let mut running = list.spans.iter_mut().filter(is_of_tool);
+        if let (Some(span), None) = (running.next(), running.next()) {
+            span.fail(event.get("error").cloned().unwrap_or_else(|| "timeout".into()));
+        }
+    }
+
     /// All spans; later ones are ignored.
     pub(crate) fn close(&self) -> SeenSpans {
         std::mem::replace(&mut *self.seen(), SeenSpans { closed: true, ..SeenSpans::default() })
     }
 }
+
+/// The error of a failed call, by OpenTelemetry's conventions.
+pub(crate) const ERROR_TYPE: &str = "error.type";
+
+/// Field of an event at level `ERROR` in the span of a call that failed.
+pub(crate) const ERROR_CODE: &str = "error.code";
+
+/// Field with the name of a tool, of its span and of an event that reports its failure.
+pub(crate) const TOOL: &str = "tool.name";
+
+/// Texts of the events with which adk-rust reports that a call of a tool has failed, after all attempts.
+const TOOL_FAILED: [&str; 2] = ["tool_error", "tool_timeout"];
 
 /// Prefix of the names of OpenTelemetry's conventions for generative AI.
 pub(crate) const GEN_AI: &str = "gen_ai.";
@@ -101,6 +132,13 @@ pub(crate) fn is_gen_ai(metadata: &Metadata<'_>) -> bool {
 /// Whether an event may be one of the older conventions, named by a field.
 pub(crate) fn has_name(metadata: &Metadata<'_>) -> bool {
     metadata.fields().iter().any(|field| field.name() == "event.name")
+}
+
+/// Whether an event may report a failed call by names outside of all conventions, as those of adk-rust do.
+pub(crate) fn may_report_failure(metadata: &Metadata<'_>) -> bool {
+    let has = |name: &str| metadata.fields().field(name).is_some();
+    let of_model = || *metadata.level() == Level::ERROR && has(ERROR_CODE);
+    metadata.is_event() && (of_model() || has(TOOL) && (has("error") || has("timeout_secs")))
 }
 
 /// Collects fields into an object.

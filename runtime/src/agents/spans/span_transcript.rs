@@ -167,7 +167,7 @@ impl TranscriptBuilder<'_> {
             source.outputs.into_iter().partition(|message| message.role == Role::Assistant);
         let mut answers = answers.into_iter();
         let answer = answers.next();
-        let failed = answer.is_none() && is_error(&span.fields);
+        let failed = answer.is_none() && source.failed;
         let has_begun = || span.fields.keys().any(|name| name.starts_with("gen_ai.response."));
         self.lost_answer |= failed && source.usage.is_none() && has_begun();
         if !failed || source.usage.is_some() {

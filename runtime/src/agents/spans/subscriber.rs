@@ -21,7 +21,7 @@ use tracing::{Dispatch, Event, Level, Metadata, Span, Subscriber};
 use tracing_core::span::Current;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::agents::spans::span_store::{has_name, is_gen_ai};
+use crate::agents::spans::span_store::{has_name, is_gen_ai, may_report_failure};
 use crate::agents::spans::thread_scope::{self, thread_position};
 use crate::agents::spans::tracked_span::{
     CaptureLayer, OWN_TARGET, SpanPosition, TrackedSpan, new_fields, recorded_fields, track_event,
@@ -142,7 +142,7 @@ fn is_needed(metadata: &Metadata<'_>) -> bool {
     // Other spans are needed too: their descendants on other threads belong to the trial.
     is_gen_ai(metadata)
         || metadata.is_span() && *metadata.level() <= Level::INFO
-        || metadata.is_event() && has_name(metadata)
+        || metadata.is_event() && (has_name(metadata) || may_report_failure(metadata))
 }
 
 impl Subscriber for OwnSubscriber {

@@ -11,7 +11,9 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 use crate::agents::spans::span_store::{self, Spans};
-use crate::agents::spans::span_store::{FieldCollector, GEN_AI, has_name, is_gen_ai};
+use crate::agents::spans::span_store::{
+    ERROR_CODE, FieldCollector, GEN_AI, TOOL, has_name, is_gen_ai, may_report_failure,
+};
 use crate::agents::spans::subscriber::{self, entered_position};
 use crate::agents::spans::thread_scope::{self, candidates, position_on_thread};
 use crate::platform::clock::Stopwatch;
@@ -163,11 +165,18 @@ pub(crate) fn track_event(
     on_thread: impl FnOnce() -> Option<SpanPosition>,
 ) {
     let metadata = event.metadata();
-    if !is_gen_ai(metadata) && !has_name(metadata) {
+    let is_named = is_gen_ai(metadata) || has_name(metadata);
+    if !is_named && !may_report_failure(metadata) {
         return;
     }
     let mut fields = Object::new();
     event.record(&mut FieldCollector(&mut fields));
+    if !is_named {
+        if let Some(position) = around().filter(SpanPosition::is_open).or_else(on_thread) {
+            track_failure(&position, &fields);
+        }
+        return;
+    }
     let named = fields.get("event.name").and_then(|name| name.as_str()).unwrap_or(metadata.name()).to_owned();
     match around().filter(SpanPosition::is_open).or_else(on_thread) {
         Some(SpanPosition { spans, nearest: Some(index), .. }) => spans.change(index, |span| {
@@ -185,6 +194,21 @@ pub(crate) fn track_event(
             [call] => add_event_without_span(call, named, fields),
             calls => drop(UnassignedSpan::new(metadata.name(), fields, calls.to_vec())),
         },
+    }
+}
+
+/// Marks the call as failed that an event reports: that of the span around it, or that of a tool.
+fn track_failure(position: &SpanPosition, event: &Object) {
+    if event.contains_key(TOOL) {
+        position.spans.fail_tool(event);
+    } else if let (SpanPosition { spans, nearest: Some(index), own: true }, Some(code)) =
+        (position, event.get(ERROR_CODE).cloned())
+    {
+        spans.change(*index, |span| {
+            span.fail(code.clone());
+            // The provider had begun to answer, so that tokens were used.
+            span.fields.get_or_insert("gen_ai.response.error", code);
+        });
     }
 }
 

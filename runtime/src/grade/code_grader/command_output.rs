@@ -40,6 +40,14 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
             Ok(None) => {}
         }
     }
+    let first = stdout.lines().next().map(trim).unwrap_or_default();
+    if source == ResultSource::Output && rule == VerdictRule::Decides && code != 0 && first.eq_ignore_ascii_case("pass")
+    {
+        return Score::error(format!(
+            "the command printed `{first}` but failed with exit code {code}{}",
+            tail_of(&stderr)
+        ));
+    }
     if let Some(why) = broken(code, source, &stderr) {
         return Score::error(why);
     }
@@ -367,6 +375,40 @@ mod tests {
         let aggregated =
             read(&finished(r#"{"score": 0.1, "verdict": "pass"}"#, "", 0), ResultSource::Output, VerdictRule::Decides);
         assert_eq!(aggregated.verdict, Some(Verdict::Pass));
+    }
+
+    #[test]
+    fn a_result_that_contradicts_itself_is_an_error_where_it_could_pass() {
+        let read = |text: &str, code, rule| read(&finished(text, "", exit(code)), ResultSource::Output, rule);
+        for text in [
+            r#"{"score": 1, "passed": false}"#,
+            r#"{"score": 1, "pass": "fail"}"#,
+            r#"{"score": 1, "assertions": [{"text": "a", "passed": false}]}"#,
+        ] {
+            for rule in [VerdictRule::OnlyFailDecides, VerdictRule::Decides] {
+                let score = read(text, 0, rule);
+                assert!(error(&score).starts_with("the result contradicts itself: `score` is "), "{text}: {score:?}");
+            }
+        }
+        for text in [
+            r#"{"score": 0, "passed": true}"#,
+            r#"{"score": 0, "assertions": [{"text": "a", "passed": true}, {"text": "b", "passed": true}]}"#,
+            r#"{"score": 0, "verdict": "pass"}"#,
+            r#"{"verdict": "pass", "assertions": [{"text": "a", "passed": false}]}"#,
+        ] {
+            assert_eq!(read(text, 0, VerdictRule::OnlyFailDecides).state, ScoreState::Decided(0.0), "{text}");
+            let score = read(text, 0, VerdictRule::Decides);
+            assert!(error(&score).starts_with("the result contradicts itself: "), "{text}: {score:?}");
+        }
+        assert!(error(&read("Pass\nall there", 1, VerdictRule::Decides)).starts_with("the command printed `Pass` but"));
+        for text in [
+            r#"{"score": 0.5, "passed": false}"#,
+            r#"{"score": 1, "assertions": [{"text": "a", "passed": false}, {"text": "b", "passed": true}]}"#,
+            r#"{"score": 0, "assertions": []}"#,
+            r#"{"score": 1, "passed": 3}"#,
+        ] {
+            assert!(matches!(read(text, 0, VerdictRule::Decides).state, ScoreState::Decided(_)), "{text}");
+        }
     }
 
     #[test]

@@ -18,17 +18,25 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_schema::json::Reader;
-use evalsuite_schema::{Object, Value};
+use evalsuite_schema::{Grader, Object, Value};
 
-use crate::model::score::Score;
+use crate::judge::contradiction::of_verdict;
+use crate::model::score::{Score, ScoreState};
 
 /// The effect of `verdict` in a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VerdictRule {
     /// `fail` decides; `pass` is a detail, and the score decides.
     OnlyFailDecides,
-    /// It decides.
+    /// It decides, in a result that is inverted or that aggregates others.
     Decides,
+}
+
+impl VerdictRule {
+    /// The rule of a `code-grader`: neither a score nor a verdict passes against the other one, inverted or not.
+    pub(super) fn of_code_grader(grader: &Grader) -> Self {
+        if grader.negate { Self::Decides } else { Self::OnlyFailDecides }
+    }
 }
 
 /// Whether an object is meant as a result.
@@ -94,6 +102,16 @@ pub(super) fn read(mut result: Object, rule: VerdictRule) -> Result<Score, Strin
         }
         (None, _) => Score::from_assertions(assertions.iter().cloned()),
     };
+    if let ScoreState::Decided(value) = score.state
+        && (value == 1.0 || rule == VerdictRule::Decides)
+    {
+        let is_denied = verdict.as_deref() == Some("pass") && value == 0.0;
+        let denied = is_denied.then(|| "`verdict` is \"pass\", but the score is 0".to_owned());
+        let found = denied.or_else(|| of_assertions(value, &assertions)).or_else(|| of_verdict(value, &result));
+        if let Some(what) = found {
+            return Err(format!("the result contradicts itself: {what}"));
+        }
+    }
     score.assertions = assertions;
     score.metrics = metrics.unwrap_or_default();
     score.rationale = rationale;
@@ -109,6 +127,20 @@ pub(super) fn read(mut result: Object, rule: VerdictRule) -> Result<Score, Strin
         score = score.with_detail("extra", Value::Object(result));
     }
     Ok(score)
+}
+
+/// What contradicts a score of 1 or 0 among the assertions: all of them say the opposite. A command may pass or fail in spite of some.
+fn of_assertions(score: f64, assertions: &[Assertion]) -> Option<String> {
+    let opposite = if score == 0.0 {
+        "passed"
+    } else if score == 1.0 {
+        "failed"
+    } else {
+        return None;
+    };
+    let is_opposite = |assertion: &Assertion| assertion.passed == (score == 0.0);
+    let all = !assertions.is_empty() && assertions.iter().all(is_opposite);
+    all.then(|| format!("`score` is {score}, but every assertion has {opposite}"))
 }
 
 /// Named measurements; `None` for anything but an object of numbers, which is kept as another key is.

@@ -6,7 +6,7 @@ mod tests;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{PanicHookInfo, set_hook, take_hook};
 use std::sync::{Arc, Once, PoisonError, RwLock};
@@ -45,7 +45,8 @@ pub(crate) struct Redactor(Option<Arc<Secrets>>);
 
 #[derive(Default)]
 struct Secrets {
-    values: BTreeSet<String>,
+    /// The values, with the variable that has it where that is known.
+    values: BTreeMap<String, Option<String>>,
     forms: Vec<SecretForm>,
 }
 
@@ -63,33 +64,45 @@ impl Redactor {
 
     /// Also hides the values of these variables.
     pub(crate) fn and<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        self.and_values(names.into_iter().filter_map(environment::var))
+        self.and_secrets(names.into_iter().filter_map(|name| Some((environment::var(name)?, Some(name.to_owned())))))
     }
 
     /// Also hides these values.
     pub(crate) fn and_values(&self, values: impl IntoIterator<Item = String>) -> Self {
-        let redactor = self.with_values(values);
+        self.and_secrets(values.into_iter().map(|value| (value, None)))
+    }
+
+    fn and_secrets(&self, secrets: impl Iterator<Item = (String, Option<String>)>) -> Self {
+        let redactor = self.with_secrets(secrets);
         if let Some(secrets) = &redactor.0 {
             hide_secrets();
             let mut all = ALL_SECRETS.write().unwrap_or_else(PoisonError::into_inner);
-            *all = all.with_values(secrets.values.iter().cloned());
+            *all = all.with_secrets(secrets.values.iter().map(|(value, name)| (value.clone(), name.clone())));
         }
         redactor
     }
 
     /// Also hides these values, which the process does not hide elsewhere.
     pub(crate) fn with_values(&self, values: impl IntoIterator<Item = String>) -> Self {
-        let known = self.0.as_deref();
-        let is_new = |value: &String| {
-            value.chars().count() >= SHORTEST && !known.is_some_and(|known| known.values.contains(value))
-        };
-        let new = set(values.into_iter().filter(is_new));
-        if new.is_empty() {
+        self.with_secrets(values.into_iter().map(|value| (value, None)))
+    }
+
+    fn with_secrets(&self, secrets: impl Iterator<Item = (String, Option<String>)>) -> Self {
+        let mut values = self.0.as_deref().map(|known| known.values.clone()).unwrap_or_default();
+        let mut is_known = true;
+        for (value, name) in secrets.filter(|(value, _)| value.chars().count() >= SHORTEST) {
+            let known = values.entry(value).or_insert_with(|| {
+                is_known = false;
+                None
+            });
+            if known.is_none() && name.is_some() {
+                (*known, is_known) = (name, false);
+            }
+        }
+        if is_known {
             return self.clone();
         }
-        let known_values = known.into_iter().flat_map(|known| known.values.iter().cloned());
-        let values = set(known_values.chain(new));
-        let forms = set(values.iter().flat_map(|value| forms(value)));
+        let forms = set(values.keys().flat_map(|value| forms(value)));
         Self(Some(Arc::new(Secrets { values, forms: forms.into_iter().collect() })))
     }
 
@@ -104,19 +117,30 @@ impl Redactor {
 
     /// The text with secrets hidden.
     pub(crate) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.replaced(text, |_| HIDDEN.into())
+    }
+
+    /// The text with secrets hidden, for an error: what is the value of a variable as it is, is written as the variable.
+    pub(crate) fn name_in(&self, text: &str) -> String {
+        let name = |value: &str| self.0.as_ref()?.values.get(value)?.as_deref();
+        let shown = |value: &str| name(value).map_or(HIDDEN.into(), |name| format!("${{{{ {name} }}}}").into());
+        self.replaced(text, shown).into_owned()
+    }
+
+    fn replaced<'t>(&self, text: &'t str, shown: impl Fn(&str) -> Cow<'static, str>) -> Cow<'t, str> {
         let found = self.found_in(text);
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut shown = String::with_capacity(text.len());
+        let mut replaced = String::with_capacity(text.len());
         let mut end = 0;
         for secret in found {
-            shown.push_str(&text[end..secret.start]);
-            shown.push_str(HIDDEN);
+            replaced.push_str(&text[end..secret.start]);
             end = secret.end;
+            replaced.push_str(&shown(&text[secret]));
         }
-        shown.push_str(&text[end..]);
-        Cow::Owned(shown)
+        replaced.push_str(&text[end..]);
+        Cow::Owned(replaced)
     }
 
     /// Whether a secret is in these bytes.

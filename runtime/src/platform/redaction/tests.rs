@@ -31,6 +31,24 @@ fn values_that_overlap_are_hidden_as_one() {
 }
 
 #[test]
+fn an_error_says_which_variable_has_a_value() {
+    let secrets = [
+        ("/opt/python/3.12", Some("PYTHON")),
+        ("token-token", Some("TOKEN")),
+        ("12/token-t", None),
+        ("plain-value", None),
+    ];
+    let secrets = secrets.map(|(value, name)| (value.to_owned(), name.map(str::to_owned)));
+    let redactor = redactor(["/opt/python/3.12"]).with_secrets(secrets.into_iter());
+    let error = |text: &str| redactor.name_in(text);
+    assert_eq!(error("cannot run `/opt/python/3.12`: gone"), "cannot run `${{ PYTHON }}`: gone");
+    assert_eq!(error("/opt/python/3.12/lib, token-token and plain-value"), "${{ PYTHON }}/lib, ${{ TOKEN }} and ***");
+    assert_eq!(error("/opt/python/3.12/token-token"), "***", "values that overlap are hidden as one");
+    assert_eq!(error("%2Fopt%2Fpython%2F3.12"), "***", "only the value as it is");
+    assert_eq!(redactor.apply("/opt/python/3.12"), "***");
+}
+
+#[test]
 fn names_of_fields_and_variants_stay() {
     #[derive(Debug, PartialEq, ToJson, FromJson)]
     struct Record {

@@ -28,6 +28,7 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, graded: Graded) -> io::Resul
     let evidence = graded.captured.as_ref().map(|captured| captured.evidence.clone());
     let mut record = planned_record(&trial);
     add_phases(&mut record, graded, trial.journal.take());
+    name_variables(&mut record, &plan.redactor);
     let took = trial.clock.elapsed();
     (record.timings.total_ms, record.started_at) = (whole_millis(took), trial.clock.started_at());
     record.ended_at = trial.clock.after(took);
@@ -86,6 +87,28 @@ fn add_phases(record: &mut TrialRecord, graded: Graded, journal: Journal) {
     record.graders = graders;
     (record.outcome, record.score, record.reason) = (score.outcome, score.score, score.reason);
     add_costs_of_judges(record);
+}
+
+/// Writes values of variables in errors as the variables: which program, directory or file is missing is in the environment.
+fn name_variables(record: &mut TrialRecord, redactor: &Redactor) {
+    if let Some(reason) = &mut record.reason {
+        reason.message = redactor.name_in(&reason.message);
+    }
+    let of_turns = record.turns.iter_mut().flatten().map(|turn| turn.graders.as_mut_slice());
+    let of_user = record.user.iter_mut().map(|user| user.graders.as_mut_slice());
+    of_turns
+        .chain(of_user)
+        .chain([record.graders.as_mut_slice()])
+        .for_each(|graders| name_in_graders(graders, redactor));
+}
+
+fn name_in_graders(graders: &mut [GraderRecord], redactor: &Redactor) {
+    for grader in graders {
+        if let Some(error) = &mut grader.error {
+            *error = redactor.name_in(error);
+        }
+        name_in_graders(&mut grader.members, redactor);
+    }
 }
 
 fn add_costs_of_judges(record: &mut TrialRecord) {

@@ -3,7 +3,8 @@
 use evalsuite_records::record::Usage;
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Content, Role};
-use tracing::{Level, event, info_span};
+use tracing::field::Empty;
+use tracing::{Level, event, info_span, warn};
 
 use crate::agents::spans::tests::library_spans::{
     ANSWER, ASKED, CALL, asked_again, assert_called, assert_complete, made, seen, serde, tokens,
@@ -267,6 +268,45 @@ fn adk_rust() {
         );
     });
     assert_complete(&captured, Some(Usage::new(20, 0)));
+}
+
+/// `adk-rust` reports a failed call of a tool next to its span, and an error of the provider within that of the call of the model. A call of
+/// a tool that fails at first has not failed if it then succeeds.
+#[test]
+fn failed_calls_of_adk_rust() {
+    let asks = r#"{"role":"model","parts":[{"name":"clock","args":{"zone":"Lima"}}]}"#;
+    let called = |report: fn()| {
+        let captured = seen(|| {
+            call_of_adk_rust("{...[truncated 2000 bytes]", asks);
+            let name = "execute_tool clock";
+            let tool = info_span!("", otel.name = %name, tool.name = %"clock", gen_ai.conversation.id = "d0b00f4c");
+            tool.in_scope(|| ());
+            report();
+        });
+        let messages = captured.messages.expect("a transcript");
+        let calls: Vec<_> = messages.iter().flat_map(|message| &message.tool_calls).collect();
+        let [call] = calls[..] else { panic!("one call: {messages:#?}") };
+        call.is_error
+    };
+    assert!(called(|| warn!(tool.name = %"clock", error = %"no such zone", "tool_error")));
+    assert!(called(|| warn!(tool.name = %"clock", timeout_secs = 5, "tool_timeout")));
+    assert!(!called(|| warn!(tool.name = %"clock", attempt = 0, error = %"busy", "tool execution failed, retrying")));
+    assert!(!called(|| warn!(tool.name = %"watch", error = %"no such zone", "tool_error")));
+    assert!(!called(|| tracing::error!(error.code = %"io", "another error next to the call")));
+
+    let captured = seen(|| {
+        let call =
+            info_span!("call_llm", gcp.vertex.agent.llm_request = "{...[truncated]", gen_ai.conversation.id = "d");
+        call.in_scope(|| {
+            made(&info_span!("gen_ai.generate", gen_ai.request.model = "clockwork-1", gen_ai.usage.input_tokens = Empty));
+            tracing::error!(error.code = %"overloaded", error.message = %"try later", "model reported a terminal error");
+        });
+        drop(call);
+        call_of_adk_rust("{...[truncated 2000 bytes]", asks);
+    });
+    let messages = captured.messages.expect("a transcript");
+    assert_eq!(messages.len(), 1, "the failed call has no message: {messages:#?}");
+    assert!(captured.lacks_tokens, "the answer had begun");
 }
 
 /// Without its feature `record-payloads`, `adk-rust` cuts off what is longer than 2 KiB.
