@@ -140,7 +140,7 @@ const RECORDS: &[&str] = &[
     "run_directory",
     "trial_statistics",
     "baseline",
-    "probe",
+    "probe_file",
     "run_data",
     "summary",
 ];
@@ -281,7 +281,7 @@ const TRIAL: &[&str] = &[
     "trial_record",
 ];
 
-const TRIALS: &[&str] = &["counted_trials", "running_trials"];
+const TRIALS: &[&str] = &["repeated_attempts", "counted_trials", "running_trials"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {
