@@ -2,7 +2,7 @@
 # In DeepEval, an agent that calls other tools gets the cached score of the agent that called the right ones.
 #
 # Versions: deepeval 4.3.1 (PyPI). No model is asked.
-# Behaviour: With the cache, the documentation says, metrics are not run again for test cases that have already been evaluated with the same parameters. The key of a test case has
+# Behaviour: The documentation has the cache skip test cases that have been evaluated on the same metrics before. The key of a test case has
 # its input, answer, expected answer and contexts, and the hyperparameters. It does not have `tools_called` and `expected_tools`, which are parameters
 # of a test case, too, and the only ones that `ToolCorrectnessMetric` looks at. Agents often answer the same after they did something else. So after a change
 # of the agent, a wrong tool has the score 1 and the reason of the run before, and a mended agent keeps the 0. It is the same
