@@ -256,8 +256,7 @@ impl Held {
                 has_counts && (&old.outcomes, &old.scores, old.score) == (&new.outcomes, &new.scores, new.score);
             return if is_same { Self::Same } else { Self::Last };
         }
-        let place = |id: &str| known.iter().position(|run| run == id);
-        match (place(&new.run), place(&old.run)) {
+        match (place(known, &new.run), place(known, &old.run)) {
             (None, _) => Self::NotYet,
             (Some(run), Some(last)) if run > last => Self::NotYet,
             _ => Self::Earlier,
@@ -284,11 +283,16 @@ fn decide_earlier(old: &BaselineCase, new: &BaselineCase, known: &[String], is_r
     let mut line = old.clone();
     (line.before, line.passed, line.trials) = (Some(before), now.0, now.1);
     line.added.retain(|added| added.run != new.run);
-    let place = |id: &str| known.iter().position(|run| run == id);
-    let at = line.added.iter().position(|added| place(&added.run) > place(&new.run)).unwrap_or(line.added.len());
+    let is_later = |other: &AddedTrials| place(known, &other.run) > place(known, &new.run);
+    let at = line.added.iter().position(is_later).unwrap_or(line.added.len());
     line.added.insert(at, added(&new.run, trials(new)));
     forget_oldest(&mut line.added);
     (if old.passed == 0 && line.passed > 0 { Decision::Raised } else { Decision::Updated }, None, Some(line))
+}
+
+/// Position of a run among the accepted runs.
+fn place(known: &[String], run: &str) -> Option<usize> {
+    known.iter().position(|id| id == run)
 }
 
 /// Most runs of which a line has what they added.
@@ -343,7 +347,6 @@ fn earlier_runs(old: &BaselineCase, run: &str) -> EarlierRuns {
 /// Whether a run without an entry in the line had no result of the case when it was accepted: it was accepted after the first run of the line,
 /// or the line has all runs that were ever accepted with a result.
 fn has_added_nothing(line: &BaselineCase, run: &str, known: &[String]) -> bool {
-    let place = |id: &str| known.iter().position(|known| known == id);
     let Some(first) = line.added.first() else { return false };
     let all = line.added.iter().fold((0, 0), |(passed, trials): Counts, added| {
         (passed.saturating_add(added.passed), trials.saturating_add(added.trials))
@@ -352,7 +355,7 @@ fn has_added_nothing(line: &BaselineCase, run: &str, known: &[String]) -> bool {
         Some(before) if is_of_last_run_alone(line) => (before.0 + line.passed, before.1 + line.trials),
         _ => trials(line),
     };
-    place(run) > place(&first.run) || !line.replaced && all == expected
+    place(known, run) > place(known, &first.run) || !line.replaced && all == expected
 }
 
 /// The lines of a baseline as they were before a run was accepted. `ran`: its cases.
