@@ -147,7 +147,7 @@ pub(crate) fn after_run(
     Ok((GatesOfRun { gates, unchecked_gates: unchecked }, status))
 }
 
-/// The run with the suites all of whose tests were to run, if tests are still running: those of another command need not be theirs.
+/// Leaves out suites that this command does not run completely, if tests of the run are still running: another command may run them.
 fn without_running_suites(mut run: RunData, stored: &StoredRun, is_complete: impl Fn(&str) -> bool) -> Result<RunData> {
     if !run.in_use {
         return Ok(run);
