@@ -11,7 +11,7 @@ use std::{env, fmt, thread};
 
 use evalsuite::tooling::LongCases;
 use evalsuite::{ProgressEvent, ProgressStep, Status};
-use evalsuite_records::record::{OutcomeCounts, SuiteId};
+use evalsuite_records::record::OutcomeCounts;
 use evalsuite_records::summary::lower_bound;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -334,6 +334,7 @@ mod progress_file_tests {
 
 #[cfg(test)]
 mod run_state_tests {
+    use evalsuite_records::record::SuiteId;
     use evalsuite_schema::json::{Value, json};
 
     use super::*;

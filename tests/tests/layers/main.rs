@@ -2,6 +2,7 @@
 //!
 //! A module may import only from modules that stand before it in the order of its folder. ARCHITECTURE.md says what each holds.
 
+mod circles;
 mod files;
 mod fixtures;
 mod order;
@@ -297,6 +298,15 @@ fn no_module_imports_from_a_higher_layer() {
         problems.extend(order::violations(source, &inside, plan.order));
     }
     assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn no_modules_of_a_folder_import_from_each_other_in_a_circle() {
+    let mut problems = Vec::new();
+    for folder in PRODUCT_FOLDERS.iter().map(|folder| format!("{folder}/src")) {
+        problems.extend(circles::circles(&CrateSource::parse(&read_source_files(workspace_root(), &folder), &folder)));
+    }
+    assert!(problems.is_empty(), "circles of imports:\n{}", problems.join("\n"));
 }
 
 /// The sources of the crate that a folder belongs to, and the names from its root to the folder.
