@@ -17,8 +17,9 @@ use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
 use evalsuite_schema::{Case, Suite};
 
-use crate::entry::evals_run::{Report, RunCases, RunError, RunOptions};
+use crate::entry::evals_run::{Report, RunCases, RunOptions};
 use crate::entry::reload;
+use crate::entry::run_error::RunError;
 use crate::entry::suite_description::NEW_CASES;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;

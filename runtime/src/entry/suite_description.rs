@@ -7,7 +7,7 @@ use evalsuite_records::record::SuiteId;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::map;
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{

@@ -7,7 +7,7 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::{AcpTarget, Permissions, ReportedTokens, Value};
 
 use crate::agents::acp::agent_process::{AgentProcess, LINE_LIMIT, Output, WireLog};
-use crate::agents::acp::requests::{Incoming, RpcError, Unreadable};
+use crate::agents::acp::json_rpc::{Incoming, RpcError, Unreadable};
 use crate::agents::acp::session_files::SessionFiles;
 use crate::agents::acp::transcript::{Transcript, Update};
 use crate::agents::acp::turns::TurnNotes;

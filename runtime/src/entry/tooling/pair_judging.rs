@@ -8,7 +8,8 @@ use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
-use crate::entry::evals_run::{RunError, RunErrorKind, RunOptions};
+use crate::entry::evals_run::RunOptions;
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::judge::command_judge::JudgeSeal;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::AskingGrader;
