@@ -16,7 +16,7 @@ use crate::model::evals::Evals;
 use crate::model::progress::{ProgressEvent, ProgressListeners};
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::accessors::{getters, setters};
-use crate::platform::isolated_call::panic_message;
+use crate::platform::errors::panic_message;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
