@@ -33,6 +33,28 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 /// test harness does. It does not check the suite.
 pub const NEW_CASES: &str = "EVALSUITE_NEW_CASES";
 
+/// A case that is new since the build.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "reload"), expect(dead_code, reason = "only a reload reads files"))]
+pub(crate) struct NewCase {
+    /// Path of its test; below the suite's module once the suite is known.
+    pub(crate) path: String,
+    pub(crate) id: String,
+    /// The file that defines it, relative to the directory of the suite; empty if that defines several cases.
+    pub(crate) source: String,
+}
+
+/// The cases that [`NEW_CASES`] names.
+pub(crate) fn new_cases() -> Option<Vec<NewCase>> {
+    let lines = std::env::var(NEW_CASES).ok().filter(|lines| !lines.is_empty())?;
+    let case = |line: &str| {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let mut next = || parts.next().unwrap_or_default();
+        NewCase { path: next(), id: next(), source: next() }
+    };
+    Some(lines.lines().map(case).collect())
+}
+
 /// A suite in a test program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
 #[json(fill)]

@@ -81,7 +81,7 @@ pub fn check(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return suite_description::write(&evals).unwrap_or_else(|error| fail(with_sources(&error)));
     }
-    if let Some(wanted) = suite_check::wanted() {
+    if let Some(wanted) = suite_description::new_cases() {
         return suite_check::run_new_cases(evals, &wanted);
     }
     if probe::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
