@@ -57,6 +57,14 @@ impl RunningGroup {
         Ok((leader, group))
     }
 
+    /// Its processes are ended when this process dies, too.
+    #[cfg(unix)]
+    pub(super) fn watch(mut self, mut watched: watchdog::Watched) -> Self {
+        self.detached_mark = watched.started(self.id);
+        self.watched = Some(watched);
+        self
+    }
+
     /// Lets the processes continue to run that are not ended with the group of a program which has ended.
     pub(super) fn keep_detached(&mut self) {
         #[cfg(windows)]

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Case, EmptyProbe, Grader, Input, Message, Object, Role, ToolCall, Turn, Value};
 
-use crate::grade::to_probes::{a_tool, probed, skill_call};
+use crate::grade::probed::{a_tool, skill_call};
+use crate::grade::to_probes::probed;
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
 use crate::run::probe::reference::{ExpectedTexts, leaves, of_reference};
