@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::compared::Compared;
 use super::pooled::{ALIKE, BetweenRuns};
-use super::suite_verdict::SuitePairs;
+use super::suite_pairs::SuitePairs;
 use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS};
 
 /// Probability that a comparison of an agent that has not changed says *regressed*.
@@ -43,6 +43,12 @@ pub(super) struct Evidence {
 }
 
 impl SuitePairs<'_> {
+    pub(super) fn differences(&self, is_meant: impl Fn(&Compared) -> bool) -> Differences {
+        let cases = self.compared.iter().filter(|case| is_meant(case));
+        let (values, clusters) = cases.map(|case| (case.difference(), case.cluster)).unzip();
+        Differences { values, clusters }
+    }
+
     /// That the run is worse, and that it is better; `suites`: of how many suites and targets that vary.
     pub(super) fn evidence(
         &self,

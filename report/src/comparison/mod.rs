@@ -5,6 +5,7 @@ mod evidence;
 mod judged_answers;
 mod pairing;
 mod pooled;
+mod suite_pairs;
 mod suite_verdict;
 mod text;
 
@@ -27,7 +28,7 @@ use self::pairing::{Groups, OtherRun};
 pub(crate) use self::pairing::{Standard, has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
-use self::suite_verdict::SuitePairs;
+use self::suite_pairs::SuitePairs;
 pub use self::suite_verdict::{SuiteComparison, UnknownTrials};
 
 /// Share of missing pairs above which a comparison says nothing.

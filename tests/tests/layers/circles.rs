@@ -10,8 +10,9 @@ use super::references::references;
 /// The imports between the modules of a folder: where each one imports from which other, by both.
 type Imports<'m> = BTreeMap<&'m str, BTreeMap<String, String>>;
 
-/// A shortest circle of each module that is in one, with the line of each import. What a folder's root file defines is left out.
-pub(crate) fn circles(krate: &CrateSource) -> Vec<String> {
+/// A shortest circle of each module that is in one: its modules, and the line of each import. What a folder's root file defines is left
+/// out.
+pub(crate) fn circles(krate: &CrateSource) -> Vec<(Vec<String>, String)> {
     let aliases = own_names(&krate.root.items);
     let mut found = Vec::new();
     for folder in krate.root.with_descendants() {
@@ -22,7 +23,8 @@ pub(crate) fn circles(krate: &CrateSource) -> Vec<String> {
             if circle.iter().all(|module| *start <= module.as_str()) {
                 let lines = circle.iter().zip(circle.iter().cycle().skip(1));
                 let lines: Vec<&str> = lines.map(|(from, to)| imports[from.as_str()][to].as_str()).collect();
-                found.push(format!("{}: {}", circle.join(", "), lines.join("; ")));
+                let lines = lines.join("; ");
+                found.push((circle, lines));
             }
         }
     }
