@@ -48,7 +48,8 @@ pub mod schema {
     };
 }
 
-pub use crate::entry::evals_run::{Report, RunError, RunErrorKind, RunOptions};
+pub use crate::entry::evals_run::{Report, RunOptions};
+pub use crate::entry::run_error::{RunError, RunErrorKind};
 pub use crate::model::agent::{Agent, AgentResult, BoundAgent, IntoAgent};
 pub use crate::model::cassette::{Cassette, CassetteError};
 pub use crate::model::command::TrialCommand;

@@ -9,8 +9,7 @@ use std::process::Command;
 use evalsuite::tooling::SuiteDescription;
 use evalsuite_schema::Value;
 
-use super::chosen_tests::SuiteTests;
-use super::progress::TestKey;
+use super::suite_tests::{SuiteTests, TestKey};
 use crate::arguments::Build;
 use crate::platform::cargo_process::{self, Packages, metadata, packages};
 use crate::platform::cli_error::{CliError, Result};

@@ -87,6 +87,7 @@ pub(crate) struct Run {
 
 mod progress;
 mod source_digest;
+mod suite_tests;
 mod until_decided;
 #[cfg(not(feature = "record"))]
 mod without_model_calls;
@@ -107,11 +108,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::cargo_commands::exact_calls;
-use self::chosen_tests::{SuiteTests, choose_tests};
+use self::chosen_tests::choose_tests;
 #[cfg(feature = "record")]
 use self::model_calls::ModelCalls;
-use self::progress::TestKey;
 use self::source_digest::source_digest;
+use self::suite_tests::{SuiteTests, TestKey};
 use self::until_decided::UntilDecided;
 #[cfg(not(feature = "record"))]
 use self::without_model_calls::ModelCalls;

@@ -11,7 +11,7 @@ use std::{env, fmt, thread};
 
 use evalsuite::tooling::LongCases;
 use evalsuite::{ProgressEvent, ProgressStep, Status};
-use evalsuite_records::record::{OutcomeCounts, SuiteId};
+use evalsuite_records::record::OutcomeCounts;
 use evalsuite_records::summary::lower_bound;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -19,6 +19,7 @@ use crate::arguments::OutputFormat;
 use crate::platform::cli_error::{ErrorContext, Result};
 use crate::platform::output::{is_live, say, without_reader};
 use crate::run::cargo_commands::Colors;
+use crate::run::suite_tests::TestKey;
 
 /// Time between two looks at the progress.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -207,27 +208,6 @@ impl ProgressFile {
 /// Largest number of running cases that are shown.
 const SHOWN: usize = 8;
 
-/// What identifies a test: packages and test programs may have tests with the same paths.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TestKey {
-    /// Path of the test, which the keys are sorted by.
-    pub(crate) test: String,
-    pub(crate) package: String,
-    pub(crate) module: String,
-}
-
-impl TestKey {
-    /// A test of a suite.
-    pub(crate) fn new(suite: &SuiteId, test: &str) -> Self {
-        Self { test: test.to_owned(), package: suite.package.clone(), module: suite.module.clone() }
-    }
-
-    /// Name of the crate of its test program.
-    pub(crate) fn program(&self) -> &str {
-        self.module.split("::").next().unwrap_or_default()
-    }
-}
-
 /// The cases of a run: those that have ended, and those that are running. It is displayed in several lines.
 struct RunState {
     /// Tests of cases that were chosen or have run.
@@ -354,6 +334,7 @@ mod progress_file_tests {
 
 #[cfg(test)]
 mod run_state_tests {
+    use evalsuite_records::record::SuiteId;
     use evalsuite_schema::json::{Value, json};
 
     use super::*;

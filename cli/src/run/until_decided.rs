@@ -15,8 +15,8 @@ use evalsuite_report::{
 };
 use evalsuite_schema::diagnostics::counted;
 
-use super::chosen_tests::{SuiteTests, suite_names};
-use super::progress::TestKey;
+use super::chosen_tests::suite_names;
+use super::suite_tests::{SuiteTests, TestKey};
 use crate::locate::stored_runs;
 use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
 use crate::platform::output::say;

@@ -8,9 +8,8 @@ use evalsuite_schema::json::Number;
 use toml_edit::{Document, Item, Key, TableLike};
 
 use super::Task;
-use super::verifier::refused;
 use crate::error::ConvertError;
-use crate::report::{Outcome, Place};
+use crate::report::{Outcome, Place, Report};
 use crate::source::SourceFiles;
 
 /// What becomes of a key whose meaning a case keeps.
@@ -154,4 +153,9 @@ fn plain(value: &toml_edit::Value, text: &str) -> Data {
         }
         toml_edit::Value::InlineTable(inner) => table(inner, text),
     }
+}
+
+/// Reports a value that is not what Harbor expects.
+pub(super) fn refused(place: &Place, expected: &str, report: &mut Report) {
+    report.add(place, Outcome::Different, format!("Harbor refuses the task: it expects {expected}"));
 }

@@ -6,9 +6,9 @@ use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::json::{Value as Json, json};
 
 use super::dockerfile::Dockerfile;
-use super::settings::{CONTAINER, NO_KEY, setting};
+use super::settings::{CONTAINER, NO_KEY, refused, setting};
 use super::{COMPOSE, Task};
-use crate::report::{Outcome, Place, Report};
+use crate::report::{Place, Report};
 use crate::yaml_writer::{number, without_nulls};
 
 /// Where a task works if nothing says so.
@@ -270,9 +270,4 @@ fn variables<'a>(table: &'a Value, place: &Place, report: &mut Report) -> BTreeM
         }
     }
     variables
-}
-
-/// Reports a value that is not what Harbor expects.
-pub(super) fn refused(place: &Place, expected: &str, report: &mut Report) {
-    report.add(place, Outcome::Different, format!("Harbor refuses the task: it expects {expected}"));
 }

@@ -17,7 +17,7 @@ use crate::fields::paths::SharedFiles;
 use crate::fields::paths::{self, PathKind, Roots, Scope, SearchFailure};
 use crate::fields::{self, Fields, values};
 use crate::graders::GraderNotes;
-use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
+use crate::graders::{CaseFacts, ParsedGrader, assertions};
 use crate::read;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;

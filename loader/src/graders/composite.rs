@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource};
 use evalsuite_schema::keys::Keys;
 
-use super::assertions::ParsedGrader;
+use super::ParsedGrader;
 use super::{Family, GraderContext, Rules, are_different, assertions, code, judge};
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;

@@ -22,7 +22,8 @@ pub(crate) mod tests;
 use std::collections::HashMap;
 use std::path::Path;
 
-use evalsuite_schema::grader::{GraderConfig, Preprocessor, TABLES};
+use evalsuite_schema::Message;
+use evalsuite_schema::grader::{Grader, GraderConfig, Preprocessor, TABLES};
 use evalsuite_schema::keys::{Parts, Written};
 use evalsuite_schema::media_type;
 
@@ -95,6 +96,46 @@ impl GraderNotes {
         self.needs_reference |= member.needs_reference;
         self.bare_judges.extend_from_slice(&member.bare_judges);
         self.bare_comparisons.extend_from_slice(&member.bare_comparisons);
+    }
+}
+
+/// A grader as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct ParsedGrader {
+    /// The grader, with the name its author gave it or an automatic one.
+    pub(crate) grader: Grader,
+    /// Where the author wrote the name.
+    pub(crate) named: Option<Span>,
+    /// The entry.
+    pub(crate) span: Span,
+    /// What checks of the whole case need to know.
+    pub(crate) notes: GraderNotes,
+    /// The entry has a reported problem; the grader is a stand-in, so that a case does not seem to have no graders.
+    pub(crate) is_broken: bool,
+}
+
+impl ParsedGrader {
+    pub(crate) fn new(grader: Grader, span: Span) -> Self {
+        Self { grader, named: None, span, notes: GraderNotes::default(), is_broken: false }
+    }
+}
+
+/// What checks of a case's graders need to know about the case.
+pub(crate) struct CaseFacts<'a> {
+    /// The reference answer: of a task, the expected outcome.
+    pub(crate) expected_output: &'a [Message],
+    /// The reference answer has a reported problem, and is missing for that reason.
+    pub(crate) reference_is_broken: bool,
+    pub(crate) has_criteria: bool,
+    /// Where the case is.
+    pub(crate) span: Span,
+    pub(crate) tasks_layout: bool,
+}
+
+impl CaseFacts<'_> {
+    /// The key with the reference answer.
+    pub(crate) fn reference_key(&self) -> &'static str {
+        if self.tasks_layout { "expected_outcome" } else { "expected_output" }
     }
 }
 

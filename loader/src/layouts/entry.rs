@@ -6,24 +6,12 @@ use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE, SuiteFile};
 use evalsuite_schema::{Layout, LayoutRules};
 
-use super::{ReadOutline, bare, cases, skill, suite_json};
+use super::{Found, ReadOutline, SuiteEntry, bare, cases, combined, skill, tasks};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{self, Roots};
 use crate::fields::{self};
 use crate::request::Request;
 use crate::source::{Files, Span};
-
-/// An entry that was found.
-#[derive(Debug, Clone)]
-pub(crate) struct SuiteEntry {
-    pub(crate) layout: Layout,
-    pub(crate) outline: ReadOutline,
-    /// The file of the suite, if it has one.
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) roots: Roots,
-    /// Last component of the entry path; for files the stem.
-    pub(crate) stem: String,
-}
 
 /// Finds the entry path of `request` and its layout.
 pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<SuiteEntry> {
@@ -100,22 +88,6 @@ fn nearest_existing(path: &Path) -> Option<PathBuf> {
     Some(if whole.exists() { whole } else { near })
 }
 
-/// A layout, with the directory of the suite, and its file if it has one.
-pub(super) struct Found {
-    pub(super) layout: Layout,
-    pub(super) outline: ReadOutline,
-    pub(super) root: PathBuf,
-    pub(super) file: Option<PathBuf>,
-}
-
-impl Found {
-    /// A suite whose file lies in its directory.
-    fn file(layout: Layout, outline: ReadOutline, path: &Path) -> Self {
-        let root = path.parent().unwrap_or(path).to_path_buf();
-        Self { layout, outline, root, file: Some(path.to_path_buf()) }
-    }
-}
-
 fn in_file(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let lower = paths::file_name(path).to_ascii_lowercase();
     if let Some(file) = SuiteFile::named(&lower) {
@@ -156,9 +128,34 @@ fn other_file(name: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// The layouts with a `suite.json`: the directory next to it that shows which one it is, and the function.
+const SUITE_JSON_LAYOUTS: &[(&str, Layout, ReadOutline)] =
+    &[(tasks::DIRECTORY, Layout::Tasks, tasks::outline), (combined::DIRECTORY, Layout::Combined, combined::outline)];
+
+/// The layout of a suite with this `suite.json`, and its function.
+fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(Layout, ReadOutline)> {
+    let root = path.parent().unwrap_or(path);
+    // Exact names, also where the file system does not care.
+    let exists = |wanted: &str| {
+        std::fs::read_dir(root)
+            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir()))
+    };
+    let mut found = SUITE_JSON_LAYOUTS.iter().filter(|(directory, ..)| exists(directory));
+    let (message, help) = match (found.next(), found.next()) {
+        (Some((_, layout, outline)), None) => return Some((*layout, *outline)),
+        (Some(_), Some(_)) => ("both `tasks/` and `cases/` exist next to `suite.json`", "keep one of them"),
+        (None, _) => (
+            "neither `tasks/` nor `cases/` exists next to `suite.json`",
+            "create `tasks/` with one JSON file per task, or `cases/` with one directory per case",
+        ),
+    };
+    d.report(Code::AmbiguousLayout, Span::whole(files.add(path)), message, help);
+    None
+}
+
 fn suite_file(path: &Path, file: SuiteFile, files: &Files, d: &mut Diagnostics) -> Option<Found> {
     let (layout, outline) = match file {
-        SuiteFile::Json => suite_json::layout(path, files, d)?,
+        SuiteFile::Json => suite_json_layout(path, files, d)?,
         SuiteFile::Eval => (Layout::Cases, cases::outline as ReadOutline),
     };
     Some(Found::file(layout, outline, path))

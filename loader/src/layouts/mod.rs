@@ -1,7 +1,6 @@
 //! The layouts of suites: how the entry path shows which one it is, and what the files of each say.
 //!
-//! A layout is a file or folder here with its `outline`, a line where [`entry`] or [`suite_json`] recognizes it, and its
-//! [`evalsuite_schema::LayoutRules`].
+//! A layout is a file or folder here with its `outline`, a line where [`entry`] recognizes it, and its [`evalsuite_schema::LayoutRules`].
 
 mod bare;
 mod cases;
@@ -11,15 +10,45 @@ mod skill;
 mod suite_json;
 mod tasks;
 
+use std::path::{Path, PathBuf};
+
 use evalsuite_schema::{Layout, Suite, SuiteKind};
 
 use crate::cases::CaseFiles;
 use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
-use crate::fields::paths::Scope;
+use crate::fields::paths::{Roots, Scope};
 use crate::source::Span;
 
-pub(crate) use entry::{SuiteEntry, find};
+pub(crate) use entry::find;
+
+/// A layout, with the directory of the suite, and its file if it has one.
+struct Found {
+    layout: Layout,
+    outline: ReadOutline,
+    root: PathBuf,
+    file: Option<PathBuf>,
+}
+
+impl Found {
+    /// A suite whose file lies in its directory.
+    fn file(layout: Layout, outline: ReadOutline, path: &Path) -> Self {
+        let root = path.parent().unwrap_or(path).to_path_buf();
+        Self { layout, outline, root, file: Some(path.to_path_buf()) }
+    }
+}
+
+/// An entry that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct SuiteEntry {
+    pub(crate) layout: Layout,
+    pub(crate) outline: ReadOutline,
+    /// The file of the suite, if it has one.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) roots: Roots,
+    /// Last component of the entry path; for files the stem.
+    pub(crate) stem: String,
+}
 
 /// What the files of a suite say without its cases.
 #[derive(Debug)]

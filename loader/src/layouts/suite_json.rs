@@ -1,44 +1,16 @@
-//! `suite.json`: which of two layouts it belongs to, and what it says.
+//! What `suite.json` says, which two layouts have.
 
 use std::path::Path;
 
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Layout, Suite, SuiteJson, SuiteKind};
 
-use super::{ReadOutline, new_suite};
-use crate::diagnostic::{Code, Diagnostics};
+use super::new_suite;
+use crate::diagnostic::Diagnostics;
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
 use crate::read;
-use crate::source::{Files, Span};
 use crate::suite::cross_check;
-
-/// The layouts with this file: the directory next to it that shows which one it is, and the function.
-const LAYOUTS: &[(&str, Layout, ReadOutline)] = &[
-    (super::tasks::DIRECTORY, Layout::Tasks, super::tasks::outline),
-    (super::combined::DIRECTORY, Layout::Combined, super::combined::outline),
-];
-
-/// The layout of a suite with this file, and its function.
-pub(super) fn layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(Layout, ReadOutline)> {
-    let root = path.parent().unwrap_or(path);
-    // Exact names, also where the file system does not care.
-    let exists = |wanted: &str| {
-        std::fs::read_dir(root)
-            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir()))
-    };
-    let mut found = LAYOUTS.iter().filter(|(directory, ..)| exists(directory));
-    let (message, help) = match (found.next(), found.next()) {
-        (Some((_, layout, outline)), None) => return Some((*layout, *outline)),
-        (Some(_), Some(_)) => ("both `tasks/` and `cases/` exist next to `suite.json`", "keep one of them"),
-        (None, _) => (
-            "neither `tasks/` nor `cases/` exists next to `suite.json`",
-            "create `tasks/` with one JSON file per task, or `cases/` with one directory per case",
-        ),
-    };
-    d.report(Code::AmbiguousLayout, Span::whole(files.add(path)), message, help);
-    None
-}
 
 pub(super) fn read(path: &Path, layout: Layout, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(Suite, SuiteJson)> {
     let (file, text) = read::read_text(path, scope.files, d)?;

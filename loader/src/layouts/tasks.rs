@@ -11,8 +11,8 @@ use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{self, PathKind, Scope};
 use crate::fields::{self, Fields, values};
-use crate::graders::assertions::{self, CaseFacts};
 use crate::graders::examples;
+use crate::graders::{CaseFacts, assertions};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{names, read};

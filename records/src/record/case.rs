@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Layout, Location, Strategy, SuiteKind, is_default};
+use evalsuite_schema::{Strategy, is_default};
 
+use super::case_identity::{CaseIdentity, fields_of_identity};
 use super::{Reason, Status, TrialRecord, UnknownParts, Usage};
 use crate::exact_sums::mean;
 
@@ -375,68 +376,12 @@ pub enum Stability {
     Flaky,
 }
 
-/// What names a case in a run. Records of the case and of its trials have these fields as their own.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(part)]
-pub struct CaseIdentity {
-    /// Id of the run.
-    pub run_id: String,
-    /// Name of the suite.
-    pub suite: String,
-    /// SHA-256 over all files of the suite, hexadecimal.
-    pub suite_digest: String,
-    /// How the suite's files are laid out.
-    pub layout: Layout,
-    /// Rule by which the trials of a case decide it.
-    pub kind: SuiteKind,
-    /// Id of the case.
-    pub case_id: String,
-    /// Name of the case's directory in the run.
-    pub case_key: String,
-    /// SHA-256 of the whole case, hexadecimal.
-    pub case_digest: String,
-    /// SHA-256 of the input of the agent, hexadecimal.
-    pub input_digest: String,
-    /// SHA-256 of the graders, hexadecimal.
-    pub grader_digest: String,
-    /// Path of the Rust test, without the crate.
-    pub test_name: String,
-    /// Name of the target.
-    pub target: String,
-    /// Name or Rust path of the agent.
-    pub agent: String,
-    /// Where the case is defined.
-    pub location: Location,
-    /// Attempt of the test runner, from 1.
-    pub runner_attempt: u32,
-    /// Id of the case that depends on this one and caused it to run.
-    pub requested_by: Option<String>,
-}
+fields_of_identity!(CaseRecord);
 
-impl CaseIdentity {
-    /// The digests of the case, of what the agent sees of it and of its graders: equal for cases of the same definition.
-    pub fn digests(&self) -> [&str; 3] {
-        [&self.case_digest, &self.input_digest, &self.grader_digest]
+impl TrialRecord {
+    /// The record of a trial of this case that ended in an error before anything was known about it.
+    pub fn of_case(case: &CaseRecord) -> Self {
+        let (identity, threshold, trials_planned) = (case.identity.clone(), case.threshold, case.planned);
+        Self { identity, threshold, trials_planned, ..Self::new() }
     }
 }
-
-/// The fields of the identity are read and set as those of the record.
-macro_rules! fields_of_identity {
-    ($($record:ident)+) => {$(
-        impl std::ops::Deref for super::$record {
-            type Target = CaseIdentity;
-
-            fn deref(&self) -> &CaseIdentity {
-                &self.identity
-            }
-        }
-
-        impl std::ops::DerefMut for super::$record {
-            fn deref_mut(&mut self) -> &mut CaseIdentity {
-                &mut self.identity
-            }
-        }
-    )+};
-}
-
-fields_of_identity!(CaseRecord TrialRecord);

@@ -26,11 +26,14 @@ macro_rules! names {
 mod baseline_file;
 mod calibration;
 mod case;
+mod case_identity;
 mod decision;
 mod grader;
 mod pair;
 mod probe;
 mod run;
+mod seal;
+mod suite_id;
 mod summary;
 mod trial;
 
@@ -49,25 +52,25 @@ pub use baseline_file::{
 };
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{
-    BaselineResult, CaseIdentity, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability,
-    TrialSummary,
+    BaselineResult, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability, TrialSummary,
 };
+pub use case_identity::CaseIdentity;
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
-pub use run::{
-    ChosenTests, CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteId, SuiteRecord, SuiteRun, SuiteTest,
-};
+pub use run::{ChosenTests, CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
+pub use seal::{SealRecord, SealState};
+pub use suite_id::SuiteId;
 pub use summary::{
     Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UnknownCosts,
     UserCounts,
 };
 pub use trial::{
-    HookRecord, Mode, ModelCalls, Note, SealRecord, SealState, Started, Timings, TrialRecord, TurnRecord, UnknownParts,
-    UserEnd, UserRecord, Versions, WorkspaceRecord,
+    HookRecord, Mode, ModelCalls, Note, Started, Timings, TrialRecord, TurnRecord, UnknownParts, UserEnd, UserRecord,
+    Versions, WorkspaceRecord,
 };
 
 macro_rules! schemas {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Location, Object, is_default};
 
-use super::{CaseIdentity, CaseRecord, GraderRecord, JudgeRecord, Reason, ReasonCode, Status, Usage};
+use super::case_identity::fields_of_identity;
+use super::{CaseIdentity, GraderRecord, JudgeRecord, Reason, ReasonCode, SealRecord, Status, Usage};
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
@@ -116,13 +117,7 @@ pub struct TrialRecord {
     pub versions: Versions,
 }
 
-impl TrialRecord {
-    /// The record of a trial of this case that ended in an error before anything was known about it.
-    pub fn of_case(case: &CaseRecord) -> Self {
-        let (identity, threshold, trials_planned) = (case.identity.clone(), case.threshold, case.planned);
-        Self { identity, threshold, trials_planned, ..Self::new() }
-    }
-}
+fields_of_identity!(TrialRecord);
 
 /// `started.json`: a trial that has started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
@@ -328,67 +323,6 @@ pub struct Versions {
     pub arch: String,
 }
 
-/// Whether the kernel confined a command that ran, and in what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
-#[non_exhaustive]
-pub struct SealRecord {
-    /// Whether it did.
-    pub state: SealState,
-    /// Version of the kernel's interface Landlock, from 1; `None` without a seal.
-    #[json(default, skip_if = "Option::is_none")]
-    pub landlock_abi: Option<u32>,
-    /// What the command was allowed to reach over the network: `all`, `none`, or `ports` and their numbers.
-    #[json(default, skip_if = "String::is_empty")]
-    pub network: String,
-    /// What the kernel refuses: `files`, `truncation`, `processes`, `signals`, `tcp`, `udp`, `unix_sockets`, `abstract_sockets`.
-    #[json(default, skip_if = "Vec::is_empty")]
-    pub covered: Vec<String>,
-    /// What it does not refuse, of the same and `file_metadata`.
-    #[json(default, skip_if = "Vec::is_empty")]
-    pub uncovered: Vec<String>,
-    /// Why a command that was to be sealed is not; `None` if it is, or was not to be.
-    #[json(default, skip_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl SealRecord {
-    /// A command that the kernel does not confine, and why.
-    pub fn unsealed(reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::default() }
-    }
-
-    /// A command that was not to be sealed.
-    pub fn off() -> Self {
-        Self { state: SealState::Off, ..Self::default() }
-    }
-
-    /// Whether the command is sealed.
-    pub fn is_sealed(&self) -> bool {
-        self.state == SealState::Sealed
-    }
-
-    /// Whether the command was to be sealed, and is not.
-    pub fn is_unsealed(&self) -> bool {
-        self.state == SealState::Unsealed
-    }
-
-    /// The record as a line for people, such as "sealed: Landlock ABI 7, network none, not covered: file metadata".
-    pub fn text(&self) -> String {
-        match self.state {
-            SealState::Sealed => {}
-            SealState::Unsealed => {
-                return format!("unsealed: {}", self.reason.as_deref().unwrap_or("for an unknown reason"));
-            }
-            SealState::Off => return "off".to_owned(),
-        }
-        let abi = self.landlock_abi.map_or_else(String::new, |abi| format!("Landlock ABI {abi}, "));
-        let uncovered = self.uncovered.join(", ").replace('_', " ");
-        let uncovered = if uncovered.is_empty() { uncovered } else { format!(", not covered: {uncovered}") };
-        format!("sealed: {abi}network {}{uncovered}", self.network)
-    }
-}
-
 impl TrialRecord {
     /// What became of the seals of the trial, each once: of its agent as [`SealRecord::text`], then
     /// [those of others that are missing](Self::unsealed_others).
@@ -494,19 +428,6 @@ impl UnknownParts {
     }
 }
 
-/// Whether a command is sealed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
-pub enum SealState {
-    /// The kernel confined it.
-    Sealed,
-    /// It was to be confined, and had the rights of the user.
-    #[default]
-    Unsealed,
-    /// It was not to be confined.
-    Off,
-}
-
 /// The simulated user of a trial. What it cost is in [`TrialRecord::user_cost_usd`](super::TrialRecord::user_cost_usd).
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
 #[json(fill)]
@@ -581,6 +502,7 @@ impl UserEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::SealState;
     use crate::record::{CommandRecord, HookRecord, JudgeRecord, TrialRecord};
 
     #[test]

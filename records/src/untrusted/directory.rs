@@ -2,7 +2,6 @@
 //! which `docs/security.md` has the same table.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use evalsuite_schema::sorting::sort_by;
 
 use super::tree_walk::remove_tree;
-use super::{EntryKind, Handle};
+use super::{EntryKind, Handle, OpenError};
 use crate::file_replacement::temporary_name;
 
 /// The most entries of a directory that are listed.
@@ -238,60 +237,6 @@ pub fn read_to_limit(file: File, limit: u64) -> Result<Vec<u8>, OpenError> {
     }
     let size = size.max(bytes.len() as u64);
     if size > limit { Err(OpenError::TooLarge { bytes: size, limit }) } else { Ok(bytes) }
-}
-
-/// Why a file is not read. The text continues a sentence that begins with the name of the file.
-#[derive(Debug)]
-pub enum OpenError {
-    Missing,
-    /// `..` or a symbolic link leads out of the directory.
-    Outside,
-    /// A directory on the way to it is a symbolic link.
-    BehindLink,
-    /// What it is instead of a regular file.
-    NotAFile(&'static str),
-    TooLarge {
-        bytes: u64,
-        limit: u64,
-    },
-    /// It is JSON of more values than are decoded.
-    TooManyValues {
-        limit: usize,
-    },
-    Io(io::Error),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => f.write_str("does not exist"),
-            Self::Outside => f.write_str("leads out of the directories of the trial"),
-            Self::BehindLink => f.write_str("is behind a symbolic link"),
-            Self::NotAFile(kind) => write!(f, "is {kind}, not a regular file"),
-            Self::TooLarge { bytes, limit } => write!(f, "has {bytes} bytes, more than {limit}"),
-            Self::TooManyValues { limit } => write!(f, "has more than {limit} values"),
-            Self::Io(error) => write!(f, "cannot be read: {error}"),
-        }
-    }
-}
-
-impl From<io::Error> for OpenError {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Missing,
-            _ => Self::Io(error),
-        }
-    }
-}
-
-impl From<OpenError> for io::Error {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Missing => Self::new(io::ErrorKind::NotFound, "it does not exist"),
-            OpenError::Io(error) => error,
-            other => Self::other(format!("it {other}")),
-        }
-    }
 }
 
 /// The most bytes of a file that are read, and the most values of its JSON that are decoded: a value takes up to a few hundred

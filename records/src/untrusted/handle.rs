@@ -11,14 +11,12 @@ use std::fs::{File, FileType, OpenOptions};
 use std::path::{Component, Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::sync::LazyLock;
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 #[cfg(target_os = "linux")]
 use libc::{O_DIRECTORY, O_PATH};
 #[cfg(unix)]
 use libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, c_int};
-
-use super::OpenError;
 
 /// Never waits, neither for the writer of a pipe nor for a device.
 #[cfg(unix)]
@@ -30,6 +28,60 @@ const DESCRIPTORS: &str = "/proc/self/fd";
 
 #[cfg(target_os = "linux")]
 static HAS_DESCRIPTORS: LazyLock<bool> = LazyLock::new(|| Path::new(DESCRIPTORS).is_dir());
+
+/// Why a file is not read. The text continues a sentence that begins with the name of the file.
+#[derive(Debug)]
+pub enum OpenError {
+    Missing,
+    /// `..` or a symbolic link leads out of the directory.
+    Outside,
+    /// A directory on the way to it is a symbolic link.
+    BehindLink,
+    /// What it is instead of a regular file.
+    NotAFile(&'static str),
+    TooLarge {
+        bytes: u64,
+        limit: u64,
+    },
+    /// It is JSON of more values than are decoded.
+    TooManyValues {
+        limit: usize,
+    },
+    Io(io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("does not exist"),
+            Self::Outside => f.write_str("leads out of the directories of the trial"),
+            Self::BehindLink => f.write_str("is behind a symbolic link"),
+            Self::NotAFile(kind) => write!(f, "is {kind}, not a regular file"),
+            Self::TooLarge { bytes, limit } => write!(f, "has {bytes} bytes, more than {limit}"),
+            Self::TooManyValues { limit } => write!(f, "has more than {limit} values"),
+            Self::Io(error) => write!(f, "cannot be read: {error}"),
+        }
+    }
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<OpenError> for io::Error {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing => Self::new(io::ErrorKind::NotFound, "it does not exist"),
+            OpenError::Io(error) => error,
+            other => Self::other(format!("it {other}")),
+        }
+    }
+}
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,6 @@ mod handle;
 mod tests;
 mod tree_walk;
 
-pub use self::directory::{FileLimits, OpenError, UntrustedDirectory, read_to_limit};
-pub use self::handle::{EntryKind, Handle, regular_file};
+pub use self::directory::{FileLimits, UntrustedDirectory, read_to_limit};
+pub use self::handle::{EntryKind, Handle, OpenError, regular_file};
 pub use self::tree_walk::{TreeEntry, Walk, WalkLimits, remove_directory, remove_directory_within, walk, walk_within};

@@ -5,6 +5,7 @@ use evalsuite_schema::decimal::is_same;
 use evalsuite_statistics::{CaseTrials, End, Series, mean};
 use serde::Serialize;
 
+use super::ChangeKind;
 use super::pairing::{Pair, Standard};
 use crate::run_data::{CaseData, count_outcomes};
 
@@ -87,48 +88,6 @@ pub struct CaseChange {
     pub run_score: Option<f64>,
     /// Probability that chance alone makes any case of the suite change as much, 0 to 1; only of cases that regressed or improved.
     pub p_value: Option<f64>,
-}
-
-/// What happened to a case between two runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ChangeKind {
-    /// It has a result in the base, and ends in an error now.
-    Error,
-    /// It passes less often than chance explains.
-    Regressed,
-    /// It passes more often than chance explains.
-    Improved,
-    /// Its outcome or score differs, which may be chance.
-    Changed,
-    /// It is flaky in the baseline, and not all of its trials pass.
-    Quarantined,
-    /// Its input, its graders or its threshold differ: it was not compared.
-    Redefined,
-    /// It has no result in one of the runs.
-    Missing,
-    /// It is only in the run.
-    Added,
-    /// It is only in the base.
-    Removed,
-}
-
-impl ChangeKind {
-    /// The word used in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error now",
-            Self::Regressed => "regressed",
-            Self::Improved => "improved",
-            Self::Changed => "changed",
-            Self::Quarantined => "quarantined",
-            Self::Redefined => "definition changed",
-            Self::Missing => "no result",
-            Self::Added => "not in the base",
-            Self::Removed => "not in the run",
-        }
-    }
 }
 
 impl CaseChange {

@@ -7,8 +7,8 @@ use evalsuite_statistics::{CaseTrials, ExchangeTest, Unit, Worse, exchange_tests
 use serde::Serialize;
 
 use super::compared::Compared;
-use super::pooled::BetweenRuns;
-use super::suite_verdict::SuitePairs;
+use super::pooled::{ALIKE, BetweenRuns};
+use super::suite_pairs::SuitePairs;
 use super::{CompareOptions, ComparisonVerdict, FEWEST_PAIRS};
 
 /// Probability that a comparison of an agent that has not changed says *regressed*.
@@ -43,6 +43,12 @@ pub(super) struct Evidence {
 }
 
 impl SuitePairs<'_> {
+    pub(super) fn differences(&self, is_meant: impl Fn(&Compared) -> bool) -> Differences {
+        let cases = self.compared.iter().filter(|case| is_meant(case));
+        let (values, clusters) = cases.map(|case| (case.difference(), case.cluster)).unzip();
+        Differences { values, clusters }
+    }
+
     /// That the run is worse, and that it is better; `suites`: of how many suites and targets that vary.
     pub(super) fn evidence(
         &self,
@@ -226,10 +232,7 @@ impl SliceComparison {
 const IMPROVED: f64 = 0.005;
 /// Largest part of these that the tests of single cases take where scores can show a change, too.
 const CASES: f64 = 0.5;
-/// Largest probability of the differences of cases at which each case counts as one in the test of the scores. That costs little
-/// power. Of three trials, one case that comes out otherwise in all of them has 0.1.
-pub(super) const ALIKE: f64 = 0.12;
-/// The same for the tests of single cases, which are not made then.
+/// As [`ALIKE`], for the tests of single cases, which are not made then.
 const ALIKE_CASES: f64 = 0.05;
 
 /// Level of the tests of single cases of a suite and target in one direction, where all its tests together may be wrong with the

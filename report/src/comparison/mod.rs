@@ -5,6 +5,7 @@ mod evidence;
 mod judged_answers;
 mod pairing;
 mod pooled;
+mod suite_pairs;
 mod suite_verdict;
 mod text;
 
@@ -20,14 +21,14 @@ use serde::Serialize;
 use crate::run_data::{CaseData, Problem, RunData, SuiteNames};
 use crate::sequential::{DecisionVerdict, RunDecision};
 
-pub use self::compared::{CaseChange, ChangeKind};
+pub use self::compared::CaseChange;
 pub use self::evidence::{ComparisonUnit, SliceComparison};
 pub use self::judged_answers::{JudgedAnswers, answer_pairs, judges_of};
 use self::pairing::{Groups, OtherRun};
 pub(crate) use self::pairing::{Standard, has_same_definition, has_same_threshold};
 pub(crate) use self::pooled::without_trials;
 pub use self::pooled::{CountedRuns, pooled, retain_cases_of};
-use self::suite_verdict::SuitePairs;
+use self::suite_pairs::SuitePairs;
 pub use self::suite_verdict::{SuiteComparison, UnknownTrials};
 
 /// Share of missing pairs above which a comparison says nothing.
@@ -233,4 +234,46 @@ fn torn_cases(run: &RunData, is_meant: impl Fn(&Problem) -> bool) -> BTreeSet<St
     let problems = run.problems.iter().filter(|problem| is_meant(problem));
     let files = problems.filter_map(|problem| problem.file.strip_suffix(CASE_RECORD)?.strip_suffix('/'));
     files.filter_map(|directory| Some(CaseDirectoryName::parse(directory.rsplit('/').next()?).case_key)).collect()
+}
+
+/// What happened to a case between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// It has a result in the base, and ends in an error now.
+    Error,
+    /// It passes less often than chance explains.
+    Regressed,
+    /// It passes more often than chance explains.
+    Improved,
+    /// Its outcome or score differs, which may be chance.
+    Changed,
+    /// It is flaky in the baseline, and not all of its trials pass.
+    Quarantined,
+    /// Its input, its graders or its threshold differ: it was not compared.
+    Redefined,
+    /// It has no result in one of the runs.
+    Missing,
+    /// It is only in the run.
+    Added,
+    /// It is only in the base.
+    Removed,
+}
+
+impl ChangeKind {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error now",
+            Self::Regressed => "regressed",
+            Self::Improved => "improved",
+            Self::Changed => "changed",
+            Self::Quarantined => "quarantined",
+            Self::Redefined => "definition changed",
+            Self::Missing => "no result",
+            Self::Added => "not in the base",
+            Self::Removed => "not in the run",
+        }
+    }
 }

@@ -1,20 +1,17 @@
 //! A suite in two runs, in one target, and the verdict on it, also where trials ended in an error.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use evalsuite_schema::decimal::{at_least, at_most, is_same};
-use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
+use evalsuite_statistics::mean;
 use serde::Serialize;
 
-use super::compared::{Compared, case_trials, observed, records, unknown_trials};
-use super::evidence::{ComparisonUnit, Differences, Evidence, p_value};
-use super::pairing::{Groups, Pair, Standard, pair_cases};
+use super::evidence::{ComparisonUnit, Evidence, p_value};
+use super::pairing::Pair;
 use super::pooled::BetweenRuns;
+use super::suite_pairs::SuitePairs;
 use super::{
     CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
     SliceComparison,
 };
-use crate::run_data::{CaseData, count_outcomes, identity};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;
@@ -78,75 +75,7 @@ pub struct SuiteComparison {
     pub verdict: ComparisonVerdict,
 }
 
-/// The paired cases of a suite and target, before anything is said about them.
-#[derive(Clone)]
-pub(super) struct SuitePairs<'a> {
-    pub(super) name: (String, String),
-    pub(super) standard: &'a dyn Standard,
-    pairs: Vec<Pair<'a>>,
-    /// Those of `pairs` that are compared, in their order.
-    pub(super) compared: Vec<Compared>,
-    /// Those that would be compared if they had not ended in an error in one of the runs.
-    hidden: Vec<Compared>,
-    pub(super) slices: Vec<(String, String)>,
-    base_passed: (u32, u32),
-    run_passed: (u32, u32),
-}
-
-impl<'a> SuitePairs<'a> {
-    /// `torn`: keys of the cases whose record in base and run cannot be read.
-    pub(super) fn new(
-        name: (String, String),
-        standard: &'a dyn Standard,
-        [base, run]: [&[&'a CaseData]; 2],
-        torn: &[BTreeSet<String>; 2],
-        groups: &Groups<'_>,
-    ) -> Self {
-        let stops =
-            [base, run].map(|cases| cases.iter().any(|case| case.record.with_independent_trials().ends_early()));
-        let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
-        let pairs = pair_cases([base, run], torn, true);
-        let (mut compared, mut hidden) = (Vec::new(), Vec::new());
-        for pair in &pairs {
-            let has_results = matches!(pair, Pair::Both(..));
-            let Some([base, run]) = pair.same_case().filter(|_| has_results || pair.is_hidden()) else { continue };
-            let identity = identity(&run.record);
-            let slices = groups.slices(identity).iter().map(|slice| {
-                let next = numbers.len();
-                *numbers.entry(slice.clone()).or_insert(next)
-            });
-            let slices = slices.collect();
-            let unknown = [base, run].map(|case| unknown_trials(&case.record));
-            let both = [(base, stops[0]), (run, stops[1])];
-            let [(in_base, base), (in_run, scores)] =
-                both.map(|(case, stops)| observed(case, standard, run.record.rule, stops));
-            let trials = case_trials(in_base, in_run, run);
-            let by_run = [(both[0].0, &base), (both[1].0, &scores)].map(|(case, scores)| {
-                let ids = records(case).iter().map(|record| record.run_id.clone());
-                ids.zip(scores.iter().cloned()).filter(|(_, scores)| !scores.is_empty()).collect()
-            });
-            let cluster = groups.cluster(identity, compared.len() + hidden.len());
-            let cases = if has_results { &mut compared } else { &mut hidden };
-            let (base, run) = (base.concat(), scores.concat());
-            cases.push(Compared { base, run, trials, cluster, slices, unknown, by_run });
-        }
-        let mut slices: Vec<_> = numbers.into_iter().collect();
-        slices.sort_by_key(|(_, number)| *number);
-        let slices = slices.into_iter().map(|(slice, _)| slice).collect();
-        let (base_passed, run_passed) = (passed(base), passed(run));
-        Self { name, standard, pairs, compared, hidden, slices, base_passed, run_passed }
-    }
-
-    /// Whether chance can be at work in the results.
-    pub(super) fn varies(&self) -> bool {
-        self.compared.iter().any(|case| !case.agrees())
-    }
-
-    /// Number of cases that should have been compared, and have no result.
-    pub(super) fn missing(&self) -> usize {
-        self.pairs.iter().filter(|pair| pair.is_missing()).count()
-    }
-
+impl SuitePairs<'_> {
     /// Compares the pairs; `suites`: of how many suites and targets that vary.
     pub(super) fn compare(self, suites: usize, options: &CompareOptions) -> SuiteComparison {
         let finding = Finding::new(&self, suites, options);
@@ -194,48 +123,6 @@ impl<'a> SuitePairs<'a> {
         }
     }
 
-    /// Number of trials that ended in an error.
-    fn unknown(&self) -> usize {
-        let cases = self.compared.iter().chain(&self.hidden);
-        cases.flat_map(|case| case.unknown).map(|trials| trials as usize).sum()
-    }
-
-    /// The pairs if the trials of the run that ended in an error had passed and those of the base had failed, or the reverse.
-    fn with_unknown(&self, run_passes: bool) -> Self {
-        let cases = self.compared.iter().chain(&self.hidden);
-        Self { compared: cases.map(|case| case.with_unknown(run_passes)).collect(), hidden: Vec::new(), ..self.clone() }
-    }
-
-    /// The cases that changed more than chance explains, those with cases of their cluster left out: they are not independent trials.
-    pub(super) fn changed(&self, level: f64, side: fn(CaseTrials) -> CaseTrials) -> Worse {
-        let sizes = self.cluster_sizes();
-        let alone = |case: &&Compared| sizes[&case.cluster] == 1;
-        let trials: Vec<CaseTrials> = self.compared.iter().filter(alone).map(|case| side(case.trials)).collect();
-        let found = worse_cases(&trials, level);
-        let mut of_alone = found.p_values.into_iter();
-        let p_value = |case: &Compared| if alone(&case) { of_alone.next().flatten() } else { None };
-        Worse { p_values: self.compared.iter().map(p_value).collect(), used: found.used }
-    }
-
-    /// Adds the cases whose tests say that they pass no more.
-    pub(super) fn add_worse_than_standard(&self, worse: &mut Worse) {
-        let both = self.pairs.iter().filter_map(|pair| match pair {
-            Pair::Both(base, run) => Some([&base.record, &run.record]),
-            _ => None,
-        });
-        for (found, cases) in worse.p_values.iter_mut().zip(both) {
-            if let Some(chance) = self.standard.worse(&self.name.0, cases) {
-                *found = Some(found.unwrap_or(1.0).min(chance));
-            }
-        }
-    }
-
-    pub(super) fn differences(&self, is_meant: impl Fn(&Compared) -> bool) -> Differences {
-        let cases = self.compared.iter().filter(|case| is_meant(case));
-        let (values, clusters) = cases.map(|case| (case.difference(), case.cluster)).unzip();
-        Differences { values, clusters }
-    }
-
     /// What happened to the cases. A case has become worse or better only if it has so however its unknown trials would have ended.
     fn changes(&self, finding: &Finding, bounds: Option<&[Finding; 2]>) -> Vec<CaseChange> {
         let is_certain = |side: usize, index: usize| {
@@ -257,11 +144,6 @@ impl<'a> SuitePairs<'a> {
         };
         self.pairs.iter().filter_map(&mut change).collect()
     }
-}
-
-fn passed(cases: &[&CaseData]) -> (u32, u32) {
-    let counts = count_outcomes(cases.iter().flat_map(|case| records(case)).map(|record| record.outcome));
-    (counts.passed, counts.run())
 }
 
 /// Trials that ended in an error, and what the verdict would be without errors.

@@ -123,7 +123,7 @@ impl<'a> Checked<'a> {
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
             selected.iter().copied().partition(|case| case.record.outcome == Status::Skipped);
         // A case that was skipped in one arm is a pair without a result.
-        let measured = Measured::of(gate, if gate.measure().is_lift() { &selected } else { &run });
+        let measured = measured(gate, if gate.measure().is_lift() { &selected } else { &run });
         let floor = if gate.is_above_floor() { self.floor(&run) } else { Ok(0.0) };
         let filtered = filtered.len() + unknown.iter().filter(|case| is_filtered(case)).count();
         let unknown = unknown.iter().filter(|case| !is_filtered(case)).count();
@@ -340,6 +340,16 @@ impl fmt::Display for GateChances {
         let (met, missed) = (percent(self.met), percent(self.missed));
         write!(f, "at {}, {met} of runs meet it; at {}, {missed} miss it", rate(self.below), rate(self.above))
     }
+}
+
+/// A measure that compares targets; `None` for a gate on another one.
+type Comparison = fn(&Gate, &[&CaseData]) -> Option<Measured>;
+
+/// All of them.
+const COMPARISONS: &[Comparison] = &[super::lift::measured];
+
+fn measured(gate: &Gate, cases: &[&CaseData]) -> Measured {
+    COMPARISONS.iter().find_map(|of| of(gate, cases)).unwrap_or_else(|| Measured::of(gate, cases))
 }
 
 #[cfg(test)]

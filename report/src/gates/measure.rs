@@ -8,12 +8,6 @@ use evalsuite_statistics::{mean, wilson_interval};
 
 use crate::run_data::CaseData;
 
-/// A measure that compares targets; `None` for a gate on another one.
-type Comparison = fn(&Gate, &[&CaseData]) -> Option<Measured>;
-
-/// All of them.
-const COMPARISONS: &[Comparison] = &[super::lift::measured];
-
 /// A measured value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measured {
@@ -87,9 +81,9 @@ impl Measured {
                 };
                 Self::new(value, counted().count() - seconds.len(), counted().count())
             }
+            // `check` measures what compares targets.
             Measure::Lift | Measure::ScoreLift => {
-                let measured = COMPARISONS.iter().find_map(|of| of(gate, cases));
-                measured.unwrap_or_else(|| Self::nothing("this program cannot measure it".to_owned(), cases.len()))
+                Self::nothing("this program cannot measure it".to_owned(), cases.len())
             }
         }
     }

@@ -15,6 +15,7 @@ use evalsuite_statistics::mean;
 use super::HtmlReport;
 use super::case_details::ChunkPlace;
 use super::past_runs::{past_run, totals};
+use super::{outcome_code, run_info};
 use crate::comparison::FEWEST_PAIRS;
 use crate::run_data::{Problem, RunData, SuiteData};
 use crate::sequential::RunDecision;
@@ -112,37 +113,6 @@ impl Columns {
             (key, column)
         };
         self.columns.into_iter().map(column).collect()
-    }
-}
-
-/// Identity of a run.
-pub(super) fn run_info(run: &RunData) -> Value {
-    let record = run.record.clone().unwrap_or_default();
-    let some = |text: String| Some(text).filter(|text| !text.is_empty());
-    let packages = several_packages(run);
-    // The version of the first package says nothing of the others.
-    let version = if packages.is_some() { String::new() } else { record.package_version };
-    json!({
-        "id": run.run_id,
-        "startedAt": some(record.started_at),
-        "package": some(packages.unwrap_or(record.package)),
-        "version": some(version),
-        "git": record.git,
-        "ci": record.ci,
-        "env": record.env,
-        // Number of runs it was merged from.
-        "shards": record.shards.len(),
-    })
-}
-
-/// The packages of a run's suites, if there are several.
-fn several_packages(run: &RunData) -> Option<String> {
-    let packages = run.suites.iter().map(|suite| suite.id.package.as_str()).filter(|package| !package.is_empty());
-    let packages: Vec<&str> = packages.collect::<BTreeSet<_>>().into_iter().collect();
-    match packages.as_slice() {
-        [] | [_] => None,
-        [first, second] => Some(format!("{first}, {second}")),
-        [first, second, others @ ..] => Some(format!("{first}, {second} and {} more", others.len())),
     }
 }
 
@@ -318,11 +288,6 @@ fn judge_quality(record: &CalibrationRecord) -> Value {
 
 fn tokens(usage: Usage) -> [u64; 4] {
     [usage.input, usage.output, usage.cached, usage.reasoning]
-}
-
-/// The letter of an outcome in the index.
-pub(super) fn outcome_code(outcome: Status) -> &'static str {
-    &outcome.as_str()[..1]
 }
 
 /// Texts that many cases share.

@@ -8,12 +8,14 @@ mod case_details;
 mod page;
 mod past_runs;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
 use evalsuite_records::file_replacement::replace_user_file;
 use evalsuite_records::record::Status;
+use evalsuite_schema::json::{Value, json};
 
 use crate::comparison::{CompareOptions, Comparison, pooled, without_trials};
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
@@ -172,4 +174,40 @@ impl HtmlReport {
         }
         runs
     }
+}
+
+/// Identity of a run.
+fn run_info(run: &RunData) -> Value {
+    let record = run.record.clone().unwrap_or_default();
+    let some = |text: String| Some(text).filter(|text| !text.is_empty());
+    let packages = several_packages(run);
+    // The version of the first package says nothing of the others.
+    let version = if packages.is_some() { String::new() } else { record.package_version };
+    json!({
+        "id": run.run_id,
+        "startedAt": some(record.started_at),
+        "package": some(packages.unwrap_or(record.package)),
+        "version": some(version),
+        "git": record.git,
+        "ci": record.ci,
+        "env": record.env,
+        // Number of runs it was merged from.
+        "shards": record.shards.len(),
+    })
+}
+
+/// The packages of a run's suites, if there are several.
+fn several_packages(run: &RunData) -> Option<String> {
+    let packages = run.suites.iter().map(|suite| suite.id.package.as_str()).filter(|package| !package.is_empty());
+    let packages: Vec<&str> = packages.collect::<BTreeSet<_>>().into_iter().collect();
+    match packages.as_slice() {
+        [] | [_] => None,
+        [first, second] => Some(format!("{first}, {second}")),
+        [first, second, others @ ..] => Some(format!("{first}, {second} and {} more", others.len())),
+    }
+}
+
+/// The letter of an outcome in the index.
+fn outcome_code(outcome: Status) -> &'static str {
+    &outcome.as_str()[..1]
 }

@@ -7,7 +7,7 @@ use evalsuite_schema::json::{Value, json, written_by_serde};
 use evalsuite_statistics::mean;
 use serde::Serialize;
 
-use super::case_columns::{outcome_code, run_info};
+use super::{outcome_code, run_info};
 use crate::comparison::{Comparison, SuiteComparison, has_same_threshold};
 use crate::run_data::{CaseLookup, RunData, identity};
 

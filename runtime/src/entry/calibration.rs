@@ -2,8 +2,9 @@
 
 use evalsuite_records::record::ReasonCode;
 
-use crate::entry::evals_run::{RunError, RunErrorKind, RunOptions, on_thread};
-use crate::entry::test_entry::{self, evaluation_error, fail, setup_error};
+use crate::entry::evals_run::{RunOptions, on_thread};
+use crate::entry::run_error::{RunError, RunErrorKind, evaluation_error, fail, setup_error};
+use crate::entry::test_entry;
 use crate::entry::{reload, suite_description};
 use crate::model::evals::Evals;
 use crate::platform::notice;

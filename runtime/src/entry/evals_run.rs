@@ -1,6 +1,5 @@
 //! [`Evals::run`]: runs a suite outside of tests, with its options, its report and its errors.
 
-use std::error::Error;
 use std::fmt::{self, Display};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,19 +11,18 @@ use evalsuite_schema::Object;
 use tokio::sync::oneshot::{self, Sender};
 
 use crate::entry::reload;
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
-use crate::model::outcome::BoxError;
 use crate::model::progress::{ProgressEvent, ProgressListeners};
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::accessors::{getters, setters};
-use crate::platform::errors::SettingError;
-use crate::platform::isolated_call::panic_message;
+use crate::platform::errors::panic_message;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::summary::{self, SummaryText, SummedCase};
 use crate::run::case::run_case;
-use crate::run::case_report::{CaseError, CaseReport};
+use crate::run::case_report::CaseReport;
 use crate::run::session::Session;
 use crate::run::settings::Settings;
 
@@ -402,110 +400,5 @@ setters! {
         /// Sets whether only changed cases run, by their files, the settings, and the digest of the agent, which has to be
         /// set. The others take their result from the newest run that has it.
         pub fn with_only_changed(only_changed: bool) { only_changed = Some(only_changed) }
-    }
-}
-
-/// Why a suite could not be run, measured or finished.
-///
-/// The message does not contain the [`source`](Error::source).
-///
-/// ```
-/// use evalsuite::{Evals, RunError, RunErrorKind, RunOptions};
-///
-/// # async fn example(evals: Evals) -> Result<(), RunError> {
-/// match evals.run(&RunOptions::new()).await {
-///     Ok(report) => println!("{report}"),
-///     Err(error) if error.kind() == RunErrorKind::InvalidSetting => eprintln!("check the EVALSUITE_* variables: {error}"),
-///     Err(error) => return Err(error),
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct RunError {
-    kind: RunErrorKind,
-    message: String,
-    source: Option<BoxError>,
-}
-
-/// The kinds of a [`RunError`].
-///
-/// ```
-/// use evalsuite::{RunError, RunErrorKind};
-///
-/// /// Whether the same run may succeed later without a change.
-/// fn is_worth_a_retry(error: &RunError) -> bool {
-///     matches!(error.kind(), RunErrorKind::Records | RunErrorKind::Thread)
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RunErrorKind {
-    /// An option or environment variable has an invalid value.
-    InvalidSetting,
-    /// Records of the run cannot be read or written.
-    Records,
-    /// A case or calibration in the compiled suite cannot be decoded.
-    Suite,
-    /// The suite has no calibration, or there is no judge to measure.
-    NothingToMeasure,
-    /// A thread cannot be started, or has panicked.
-    Thread,
-}
-
-impl RunError {
-    pub(crate) fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
-    }
-
-    pub(crate) fn setting(message: impl Into<String>) -> Self {
-        Self::new(RunErrorKind::InvalidSetting, message)
-    }
-
-    pub(crate) fn records(message: impl Into<String>) -> Self {
-        Self::new(RunErrorKind::Records, message)
-    }
-
-    pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-
-    /// What kept the suite from running.
-    pub fn kind(&self) -> RunErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for RunError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
-    }
-}
-
-impl From<SettingError> for RunError {
-    fn from(error: SettingError) -> Self {
-        Self::setting(error.to_string())
-    }
-}
-
-impl From<&SettingError> for RunError {
-    fn from(error: &SettingError) -> Self {
-        Self::setting(error.to_string())
-    }
-}
-
-impl From<CaseError> for RunError {
-    fn from(error: CaseError) -> Self {
-        match error {
-            CaseError::Unusable(problem) => Self::new(RunErrorKind::Suite, problem),
-            CaseError::Records(problem) => Self::records(problem),
-        }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use evalsuite_records::record::{GraderRecord, Mode, Status, Verdict};
 
-use crate::entry::evals_run::{RunError, on_thread};
-use crate::entry::test_entry::{fail, setup_error};
+use crate::entry::evals_run::on_thread;
+use crate::entry::run_error::{RunError, fail, setup_error};
 use crate::entry::{reload, suite_description};
 use crate::model::evals::Evals;
 use crate::model::outcome::Outcome;

@@ -11,6 +11,7 @@ mod missing_features;
 pub(crate) mod probe;
 #[cfg_attr(not(feature = "reload"), path = "without_reload.rs")]
 pub(crate) mod reload;
+pub(crate) mod run_error;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;

@@ -9,9 +9,8 @@ use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::diagnostics::Diagnostic;
 use evalsuite_schema::json::{FromJson, ToJson};
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
+use crate::entry::run_error::{RunError, RunErrorKind, fail, setup_error};
 use crate::entry::suite_description::write_about;
-use crate::entry::test_entry::{fail, setup_error};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::model::suite_location::{SuiteLocation, package_directory};

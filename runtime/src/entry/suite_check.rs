@@ -17,9 +17,10 @@ use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
 use evalsuite_schema::{Case, Suite};
 
-use crate::entry::evals_run::{Report, RunCases, RunError, RunOptions};
+use crate::entry::evals_run::{Report, RunCases, RunOptions};
 use crate::entry::reload;
-use crate::entry::suite_description::NEW_CASES;
+use crate::entry::run_error::RunError;
+use crate::entry::suite_description::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
@@ -289,28 +290,6 @@ fn place_in(name: &str, suite: &EvalSuite, places: &SuiteLocation) -> PathBuf {
         Ok(in_package) if Path::new(name).is_absolute() => places.package_root.join(in_package),
         _ => places.suite_dir.join(name),
     }
-}
-
-/// A case that is new since the build.
-#[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "reload"), expect(dead_code, reason = "only a reload reads files"))]
-pub(crate) struct NewCase {
-    /// Path of its test; below the suite's module once the suite is known.
-    pub(crate) path: String,
-    pub(crate) id: String,
-    /// The file that defines it, relative to the directory of the suite; empty if that defines several cases.
-    pub(crate) source: String,
-}
-
-/// The cases that the variable names.
-pub(crate) fn wanted() -> Option<Vec<NewCase>> {
-    let lines = std::env::var(NEW_CASES).ok().filter(|lines| !lines.is_empty())?;
-    let case = |line: &str| {
-        let mut parts = line.splitn(3, '\t').map(str::to_owned);
-        let mut next = || parts.next().unwrap_or_default();
-        NewCase { path: next(), id: next(), source: next() }
-    };
-    Some(lines.lines().map(case).collect())
 }
 
 /// Runs the wanted cases of a suite, and prints how they end.

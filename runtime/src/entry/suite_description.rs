@@ -7,7 +7,7 @@ use evalsuite_records::record::SuiteId;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::map;
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{
@@ -32,6 +32,28 @@ pub const DESCRIBE_VARIABLE: &str = "EVALSUITE_DESCRIBE";
 /// While it is set, each test `suite_check` runs those that are of its suite, with the feature `reload`, and prints their results as the
 /// test harness does. It does not check the suite.
 pub const NEW_CASES: &str = "EVALSUITE_NEW_CASES";
+
+/// A case that is new since the build.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "reload"), expect(dead_code, reason = "only a reload reads files"))]
+pub(crate) struct NewCase {
+    /// Path of its test; below the suite's module once the suite is known.
+    pub(crate) path: String,
+    pub(crate) id: String,
+    /// The file that defines it, relative to the directory of the suite; empty if that defines several cases.
+    pub(crate) source: String,
+}
+
+/// The cases that [`NEW_CASES`] names.
+pub(crate) fn new_cases() -> Option<Vec<NewCase>> {
+    let lines = std::env::var(NEW_CASES).ok().filter(|lines| !lines.is_empty())?;
+    let case = |line: &str| {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let mut next = || parts.next().unwrap_or_default();
+        NewCase { path: next(), id: next(), source: next() }
+    };
+    Some(lines.lines().map(case).collect())
+}
 
 /// A suite in a test program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]

@@ -8,14 +8,12 @@ use std::time::{Duration, Instant};
 
 use evalsuite_records::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Status, TrialRecord};
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
+use crate::entry::run_error::{RunError, evaluation_error, fail, setup_error, with_sources};
 use crate::entry::{probe, reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::progress::{ProgressEvent, ProgressStep};
 use crate::model::suite::EvalSuite;
-use crate::platform::errors::chain;
 use crate::platform::process::test_runner;
-use crate::platform::redaction::without_secrets;
 use crate::platform::{environment, notice};
 use crate::record::run_directory::RunDirectory;
 use crate::run::case::run_case;
@@ -83,7 +81,7 @@ pub fn check(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return suite_description::write(&evals).unwrap_or_else(|error| fail(with_sources(&error)));
     }
-    if let Some(wanted) = suite_check::wanted() {
+    if let Some(wanted) = suite_description::new_cases() {
         return suite_check::run_new_cases(evals, &wanted);
     }
     if probe::reply_if_asked(&evals).unwrap_or_else(|error| fail(with_sources(&error))) {
@@ -167,30 +165,6 @@ fn passed_line(report: &CaseReport) -> String {
     };
     let reused = record.reused_run.as_ref().map(|run| format!("  reused from run {run}")).unwrap_or_default();
     format!("evaluation passed: {} ({}){score}{trials}{reused}", record.case_id, record.suite)
-}
-
-/// An error with its sources on one line.
-fn with_sources(error: &RunError) -> String {
-    chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
-pub(crate) fn setup_error(error: &RunError) -> String {
-    let place = match error.kind() {
-        RunErrorKind::InvalidSetting => "setup/invalid_setting",
-        _ => "setup",
-    };
-    evaluation_error(place, with_sources(error))
-}
-
-pub(crate) fn evaluation_error(place: &str, message: impl std::fmt::Display) -> String {
-    format!("evaluation error ({place}): {message}")
-}
-
-/// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
-pub(crate) fn fail(text: String) -> ! {
-    let text = without_secrets(&text).into_owned();
-    eprintln!("{}", text.trim_end());
-    std::panic::resume_unwind(Box::new(text))
 }
 
 /// Time after which a case is long, and time between two lines about it.

@@ -1,7 +1,6 @@
 //! Takes the place of `calibration` in a build without the feature `calibration`, which `grader-tests` enables. Suites with a calibration do not compile then.
 
-use crate::entry::evals_run::RunError;
-use crate::entry::test_entry::{fail, setup_error};
+use crate::entry::run_error::{RunError, fail, setup_error};
 use crate::model::evals::Evals;
 
 /// The test of a suite with a calibration.

@@ -1,7 +1,6 @@
 //! Takes the place of `grader_tests` in a build without that feature. Suites with examples do not compile then.
 
-use crate::entry::evals_run::RunError;
-use crate::entry::test_entry::{fail, setup_error};
+use crate::entry::run_error::{RunError, fail, setup_error};
 use crate::model::evals::Evals;
 
 /// The test of a suite with examples.

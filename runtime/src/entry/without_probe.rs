@@ -1,7 +1,6 @@
 //! Takes the place of `probe` in a build without that feature: a request for probes is an error.
 
-use crate::entry::evals_run::RunError;
-use crate::entry::test_entry::{fail, setup_error};
+use crate::entry::run_error::{RunError, fail, setup_error};
 use crate::model::evals::Evals;
 use crate::run::settings::{ProbeFindings, Settings};
 

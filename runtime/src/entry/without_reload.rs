@@ -1,7 +1,7 @@
 //! Takes the place of `reload` in a build without the feature: nothing can be read again.
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
-use crate::entry::suite_check::NewCase;
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::suite_description::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::platform::errors::text_error;

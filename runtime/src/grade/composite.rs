@@ -174,15 +174,15 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{GraderClass, Passing, Probed, class};
+    use crate::grade::probed::{GraderClass, Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         if let GraderConfig::Composite(config) = config { Some(config) } else { None }
     }
 
     impl Probed for Composite {
-        fn class(&self) -> GraderClass {
-            let classes: Vec<GraderClass> = self.members.iter().map(class).collect();
+        fn class(&self, of_member: fn(&Grader) -> GraderClass) -> GraderClass {
+            let classes: Vec<GraderClass> = self.members.iter().map(of_member).collect();
             let is_code = matches!(self.aggregator, Aggregator::CodeGrader { .. });
             if classes.iter().all(|class| *class == GraderClass::Limit) {
                 GraderClass::Limit

@@ -9,7 +9,7 @@ use evalsuite_schema::decimal::{at_least, without_noise};
 use evalsuite_schema::{Grader, Object};
 
 use crate::judge::judge_call::JudgeFailure;
-use crate::model::recording::{MOST_LEVELS, replace_too_deep};
+use crate::model::depth::{MOST_LEVELS, replace_too_deep};
 use crate::model::score::{Score, ScoreState};
 use crate::platform::excerpt::last_chars;
 

@@ -9,9 +9,8 @@ use evalsuite_schema::Value;
 use evalsuite_schema::grader::{AnswerStep, Preprocessor, trim};
 
 use crate::grade::regex;
-use crate::judge::command_judge::JudgeSeal;
+use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
 use crate::judge::grader_inquiry::GraderInquiry;
-use crate::judge::judge_call::AskingGrader;
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Registry;

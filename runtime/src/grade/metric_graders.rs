@@ -140,7 +140,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{GraderClass, Passing, Probed};
+    use crate::grade::probed::{GraderClass, Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         match config {
@@ -153,13 +153,13 @@ pub(crate) mod to_probes {
     struct OnlyLimit;
 
     impl Probed for OnlyLimit {
-        fn class(&self) -> GraderClass {
+        fn class(&self, _: fn(&Grader) -> GraderClass) -> GraderClass {
             GraderClass::Limit
         }
     }
 
     impl Probed for ExecutionMetrics {
-        fn class(&self) -> GraderClass {
+        fn class(&self, _: fn(&Grader) -> GraderClass) -> GraderClass {
             let minimums = [self.min_tool_calls, self.min_llm_calls, self.target_exploration_ratio];
             // A reference says nothing about how many calls there were.
             if minimums.into_iter().flatten().any(|least| least > 0.0) {

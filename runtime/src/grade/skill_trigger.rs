@@ -63,7 +63,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{Passing, Probed, skill_call};
+    use crate::grade::probed::{Passing, Probed, skill_call};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         match config {

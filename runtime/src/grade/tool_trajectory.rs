@@ -373,14 +373,14 @@ mod to_probes {
     use evalsuite_schema::{EmptyProbe, Grader};
 
     use super::*;
-    use crate::grade::to_probes::{GraderClass, Passing, Probed, a_tool};
+    use crate::grade::probed::{GraderClass, Passing, Probed, a_tool};
 
     /// Most calls of one tool in a reference.
     const MOST_CALLS: u64 = 64;
 
     impl Probed for ToolTrajectory {
         /// A trajectory may only say how many calls are too many. A maximum of 0 forbids a tool.
-        fn class(&self) -> GraderClass {
+        fn class(&self, _: fn(&Grader) -> GraderClass) -> GraderClass {
             let only_limits = self.mode == TrajectoryMode::AnyOrder
                 && self.minimums.is_empty()
                 && self.maximums.iter().all(|(_, most)| *most > 0);

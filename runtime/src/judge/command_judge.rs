@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_records::record::{ReasonCode, SealRecord};
+use evalsuite_records::record::ReasonCode;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
-use crate::judge::judge_call::AskingGrader;
+use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
 use crate::model::command::CommandEnvironment;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::model::messages::answer;
@@ -27,25 +26,6 @@ struct CommandJudge {
     environment: CommandEnvironment,
     redactor: Redactor,
     calls: AtomicU32,
-}
-
-/// Whether the kernel confined the commands that a grader has asked so far.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct JudgeSeal(Arc<Mutex<Option<SealRecord>>>);
-
-impl JudgeSeal {
-    /// Of several commands, those without a seal count.
-    fn add(&self, started: &SealRecord) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_ref().is_none_or(|known| !known.is_unsealed()) {
-            *known = Some(started.clone());
-        }
-    }
-
-    /// `None`: no command was asked.
-    pub(crate) fn record(&self) -> Option<SealRecord> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// The judge that calls a command. The files of its calls go to the directory of the grader that asks.

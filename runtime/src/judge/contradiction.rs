@@ -12,8 +12,10 @@
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::{Object, Value};
 
-use crate::judge::reply_reader::SATISFIED;
 use crate::model::judge::InvalidReply;
+
+/// The score of a criterion that is satisfied.
+pub(crate) const SATISFIED: u8 = 10;
 
 /// Most assertions that are named.
 const NAMED: usize = 3;

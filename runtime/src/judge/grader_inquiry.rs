@@ -7,9 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use evalsuite_records::record::{JudgeRecord, Note, ReasonCode, Usage};
 use evalsuite_schema::grader::JudgeSettings;
 
+use crate::judge::NoJudge;
+use crate::judge::asking_grader::AskingGrader;
 use crate::judge::contradiction::ReplyDefect;
-use crate::judge::judge_call::{AskingGrader, CallPurpose, JudgeFailure, until_readable};
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, NoJudge, recorded_judges};
+use crate::judge::judge_call::{CallPurpose, JudgeFailure, until_readable};
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, recorded_judges};
 use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, SHORTER, repair_prompt};
 use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;

@@ -2,7 +2,6 @@
 //! several judges are asked, or one is asked again after a failing verdict.
 
 use std::fmt::Display;
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -10,32 +9,14 @@ use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Verdict};
 use evalsuite_schema::json::{FromJson, Value, json, to_value};
 use evalsuite_schema::sorting::sort_by;
 
-use crate::judge::command_judge::JudgeSeal;
+use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeOptions};
-use crate::model::cassette::{Asker, Cassette, LookUp};
-use crate::model::command::CommandEnvironment;
+use crate::model::cassette::{Asker, LookUp};
 use crate::model::judge::reply::unfinished;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::clock::with_jitter;
 use crate::platform::isolated_call::Ended;
 use crate::record::cassette::{ASKED_MODEL, diff};
-use crate::record::grader_files::GraderFiles;
-
-/// A grader of a trial that asks judges.
-pub(crate) struct AskingGrader {
-    /// Name of the grader, below the names of the composites around it.
-    pub(crate) path: String,
-    pub(crate) case_id: String,
-    /// Index of the trial.
-    pub(crate) trial: u32,
-    /// Where the files of the grader go.
-    pub(crate) directory: PathBuf,
-    pub(crate) files: GraderFiles,
-    pub(crate) cassette: Cassette,
-    pub(crate) workspace: PathBuf,
-    pub(crate) environment: CommandEnvironment,
-    pub(crate) seal: JudgeSeal,
-}
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the

@@ -4,7 +4,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::json::from_str_with_unique_keys;
 use evalsuite_schema::{Object, Value};
 
-use crate::judge::contradiction::{self, ReplyDefect};
+use crate::judge::contradiction::{self, ReplyDefect, SATISFIED};
 use crate::judge::requested_reply::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
 use crate::model::judge::reply::answer_of;
@@ -30,9 +30,6 @@ pub(crate) struct Check {
     pub(crate) score: u8,
     pub(crate) reasoning: Option<String>,
 }
-
-/// The score of a criterion that is satisfied.
-pub(crate) const SATISFIED: u8 = 10;
 
 /// Reads a reply.
 pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, ReplyDefect> {

@@ -1,7 +1,7 @@
 //! Takes the place of `endpoint` in a build without the feature `judge`: there is no HTTP client.
 
-use crate::judge::judge_choice::Endpoint;
-use crate::judge::judge_choice::NoJudge;
+use crate::judge::NoJudge;
+use crate::judge::endpoint_settings::Endpoint;
 use crate::model::judge::BoundJudge;
 use crate::platform::url::without_credentials;
 

@@ -15,7 +15,6 @@ use crate::model::answer_files::AnswerFiles;
 use crate::model::judge::Inquiry;
 use crate::model::judge::SuiteJudge;
 use crate::model::messages::content_text;
-use crate::model::trial::decode_input;
 use crate::platform::accessors::getters;
 
 /// The input of a grader: the answer, the agent's work, and the case.
@@ -362,3 +361,10 @@ getters! {
 
 /// The dependencies of a case by their ids.
 pub(crate) type Dependencies = BTreeMap<String, Dependency>;
+
+pub(crate) fn decode_input<T: DeserializeOwned>(input: &Input) -> serde_json::Result<T> {
+    match input {
+        Input::Data(object) => T::deserialize(Value::Object(object.clone())),
+        Input::Messages(messages) => T::deserialize(evalsuite_schema::json::to_value(messages)?),
+    }
+}

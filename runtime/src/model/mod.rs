@@ -6,6 +6,7 @@ pub(crate) mod answer_files;
 pub(crate) mod callable;
 pub(crate) mod cassette;
 pub(crate) mod command;
+pub(crate) mod depth;
 pub(crate) mod evals;
 pub(crate) mod evidence;
 pub(crate) mod grader;

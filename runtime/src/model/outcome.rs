@@ -7,9 +7,10 @@ use std::time::Duration;
 use evalsuite_records::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object, Value};
 
-use crate::model::recording::{replace_too_deep, values_of};
+use crate::model::depth::{replace_too_deep, values_of};
 use crate::platform::accessors::{getters, setters};
-use crate::platform::errors::{chain, chain_text};
+use crate::platform::errors::chain;
+use crate::platform::excerpt::chain_text;
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;

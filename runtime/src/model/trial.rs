@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, CommandEnvironment, TrialCommand};
-use crate::model::evidence::{Dependencies, Dependency};
+use crate::model::evidence::{Dependencies, Dependency, decode_input};
 use crate::model::messages::messages_of;
 use crate::model::recorder::Recorder;
 use crate::platform::accessors::getters;
@@ -231,12 +231,5 @@ getters! {
 
         /// When the time limit of the agent ends.
         pub fn deadline(self) -> Instant { self.shared.facts.deadline }
-    }
-}
-
-pub(crate) fn decode_input<T: DeserializeOwned>(input: &Input) -> serde_json::Result<T> {
-    match input {
-        Input::Data(object) => T::deserialize(Value::Object(object.clone())),
-        Input::Messages(messages) => T::deserialize(evalsuite_schema::json::to_value(messages)?),
     }
 }

@@ -11,7 +11,7 @@ use std::{io, thread};
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::LocalSet;
 
-use crate::platform::isolated_call::set_user_code;
+use crate::platform::user_code::set_user_code;
 
 /// The runtime of the process, or one that the program brings.
 #[derive(Debug, Clone, Default)]

@@ -1,13 +1,18 @@
-//! Excerpts of long texts, and texts that are safe to print. An excerpt never ends within a secret, because a partial
+//! Excerpts of long texts and of errors, and texts that are safe to print. An excerpt never ends within a secret, because a partial
 //! secret could not be recognized and redacted later.
 
 use std::borrow::Cow;
+use std::error::Error;
 
 use evalsuite_schema::diagnostics::terminal::is_unprintable;
 pub(crate) use evalsuite_schema::grader::trim;
 use evalsuite_schema::json::writer::is_plain;
 
+use crate::platform::errors::chain;
 use crate::platform::redaction::all_secrets;
+
+/// Characters kept of an error or a panic: a record with more can be too large to be read.
+pub(crate) const LONGEST: usize = 16 * 1024;
 
 /// The longest beginning that is at most `limit` bytes long.
 pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
@@ -47,6 +52,18 @@ pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
     let secrets = all_secrets();
     let (end, start) = (secrets.position_before(text, end), secrets.position_after(text, start));
     Cow::Owned(format!("{}…{}", &text[..end], &text[start..]))
+}
+
+/// The texts of an error and its sources, each once; of a long text, the beginning and the end.
+pub(crate) fn chain_text(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for message in chain(error).map(ToString::to_string) {
+        if !text.contains(&message) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&message);
+        }
+    }
+    middle_out(&text, LONGEST).into_owned()
 }
 
 /// The text with every character that is invisible or changes how others are shown written as an escape of Rust's

@@ -1,7 +1,5 @@
 //! Calls on separate threads, with a time limit and cancellation.
 
-use std::any::Any;
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -9,14 +7,14 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
-use std::{fmt, io, process, thread};
+use std::{fmt, io, thread};
 
 use tokio::sync::watch;
 
 use crate::platform::async_runtime::{self, AsyncRuntime};
-use crate::platform::errors::LONGEST;
-use crate::platform::excerpt::middle_out;
-use crate::platform::notice;
+use crate::platform::errors::panic_message;
+use crate::platform::excerpt::{LONGEST, middle_out};
+use crate::platform::user_code::set_user_code;
 
 /// How a call on a thread of its own ended.
 #[derive(Debug)]
@@ -101,15 +99,6 @@ fn run_within(
     }
 }
 
-/// The text of a panic, as `panic!` makes it.
-pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
-    payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
-}
-
 /// Requests that work on another thread ends, because its result is no longer needed.
 #[derive(Clone, Default)]
 pub(crate) struct Cancel {
@@ -163,32 +152,6 @@ impl Cancel {
             cancelled.as_mut().poll(context).map(|_| None)
         });
         Ok(async_runtime::block_on(&handle, either))
-    }
-}
-
-thread_local! {
-    static USER_CODE: UserCode = const { UserCode(Cell::new(None)) };
-}
-
-/// The process in which this thread runs code of users; a fork of it may end. On Linux with glibc, `exit` drops the thread-local values of
-/// the thread that calls it; under Wine it does not. A handler for all threads would need unsafe code.
-struct UserCode(Cell<Option<u32>>);
-
-/// From now on, this thread runs code of users, or no longer.
-pub(crate) fn set_user_code(is_running: bool) {
-    let _ = USER_CODE.try_with(|code| code.0.set(is_running.then(process::id)));
-}
-
-impl Drop for UserCode {
-    fn drop(&mut self) {
-        if self.0.get() == Some(process::id()) {
-            let name = thread::current().name().unwrap_or("without a name").to_owned();
-            notice::say(&format!(
-                "an agent, grader or judge ended the process with `exit` (thread `{name}`); the process is aborted, so that its test \
-                 does not pass"
-            ));
-            process::abort();
-        }
     }
 }
 

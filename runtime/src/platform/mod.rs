@@ -20,5 +20,6 @@ pub(crate) mod seal_terms;
 pub(crate) mod sealed;
 pub(crate) mod shell_quoting;
 pub(crate) mod url;
+pub(crate) mod user_code;
 
 pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

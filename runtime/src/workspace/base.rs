@@ -4,28 +4,13 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::Reason;
-use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Workspace, WorkspaceCopy};
+use evalsuite_schema::{Reset, Workspace, WorkspaceCopy};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::files::error_at;
 use crate::platform::process::Echo;
 use crate::workspace::copy::{self, CopyMode};
-use crate::workspace::{remove_directory, workspace_error};
-
-/// The state of a base workspace that a reset returns to.
-#[derive(Debug, Clone, Default, ToJson, FromJson)]
-#[json(fill)]
-pub(crate) struct BaseFacts {
-    /// Repositories by their path in the workspace.
-    pub(crate) repos: Vec<BaseRepo>,
-}
-
-#[derive(Debug, Clone, ToJson, FromJson)]
-pub(crate) struct BaseRepo {
-    pub(crate) path: String,
-    pub(crate) commit: String,
-}
+use crate::workspace::{BaseFacts, remove_directory, repos, workspace_error};
 
 /// The source of a trial's workspace.
 #[derive(Debug, Clone)]
@@ -47,7 +32,7 @@ pub(crate) fn build(
 ) -> Result<(), Reason> {
     remove_directory(directory).map_err(|error| workspace_error(&error_at(directory, &error)))?;
     materialise(Some(workspace), directory, location).map_err(|error| workspace_error(&error))?;
-    crate::workspace::repos::clone_all(workspace, directory, location, echo)?;
+    repos::clone_all(workspace, directory, location, echo)?;
     Ok(())
 }
 
@@ -55,7 +40,7 @@ impl BaseFacts {
     /// The state of a finished base workspace, after its hook.
     pub(crate) fn of(workspace: &Workspace, directory: &Path, echo: Echo) -> Self {
         let mut facts = Self::default();
-        crate::workspace::repos::add_commits(&mut facts.repos, workspace, directory, echo);
+        repos::add_commits(&mut facts.repos, workspace, directory, echo);
         facts
     }
 }
@@ -65,6 +50,19 @@ pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> io::Result<()> {
     remove_directory(target).map_err(|error| error_at(target, &error))?;
     fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     CopyMode::Whole.run(base, target)
+}
+
+/// Returns a shared workspace to its base: repositories by git, everything else from an unchanged copy.
+pub(crate) fn restore(
+    workspace: &Path,
+    pristine: &Path,
+    facts: &BaseFacts,
+    reset: Reset,
+    echo: Echo,
+) -> io::Result<()> {
+    let mut restored: Vec<PathBuf> = Vec::new();
+    repos::restore((workspace, pristine), facts, reset, echo, &mut restored)?;
+    CopyMode::Restore(reset).run_without(&restored, pristine, workspace)
 }
 
 /// Makes a directory with copies of a workspace's base fixture, template and other paths, in this order.
@@ -195,5 +193,74 @@ mod tests {
         let workspace = Workspace { template: reference("gone"), ..Workspace::default() };
         let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
         assert!(error.to_string().contains("`gone`"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod reset_tests {
+    use super::*;
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Everything below a directory, with its content.
+    fn listed(root: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut directories = vec![root.to_owned()];
+        while let Some(directory) = directories.pop() {
+            for name in fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()) {
+                let path = directory.join(name);
+                let shown = evalsuite_schema::discovery::with_slashes(path.strip_prefix(root).unwrap());
+                if path.is_dir() {
+                    directories.push(path);
+                } else {
+                    found.push(format!("{shown}={}", fs::read_to_string(path).unwrap()));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn changed_deleted_and_created_files_are_as_before() {
+        let root = tempfile::tempdir().unwrap();
+        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
+        for path in ["same", "changed", "deleted/a", "was_file", "node_modules/lib"] {
+            write(&base, path, "old");
+        }
+        copy_to_trial(&base, &pristine).unwrap();
+        let before = listed(&base);
+        for reset in [Reset::Fast, Reset::Strict] {
+            write(&base, "changed", "new");
+            fs::remove_dir_all(base.join("deleted")).unwrap();
+            fs::remove_file(base.join("was_file")).unwrap();
+            write(&base, "was_file/now", "a directory");
+            write(&base, "node_modules/cache", "kept by a fast reset");
+            write(&base, "created/deep", "x");
+            restore(&base, &pristine, &BaseFacts::default(), reset, Echo::Off).unwrap();
+            let mut expected = before.clone();
+            if reset == Reset::Fast {
+                expected.push("node_modules/cache=kept by a fast reset".to_owned());
+                expected.sort();
+            }
+            assert_eq!(listed(&base), expected);
+        }
+    }
+
+    #[test]
+    fn a_strict_reset_finds_a_change_that_keeps_the_modification_time() {
+        let root = tempfile::tempdir().unwrap();
+        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
+        write(&base, "a", "old");
+        copy_to_trial(&base, &pristine).unwrap();
+        let time = base.join("a").metadata().unwrap().modified().unwrap();
+        write(&base, "a", "bad");
+        fs::File::options().write(true).open(base.join("a")).unwrap().set_modified(time).unwrap();
+        restore(&base, &pristine, &BaseFacts::default(), Reset::Strict, Echo::Off).unwrap();
+        assert_eq!(listed(&base), ["a=old"]);
     }
 }

@@ -3,14 +3,12 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use evalsuite_schema::Reset;
 
 use crate::platform::files::{error_at, make_symlink};
-use crate::platform::process::Echo;
 use crate::platform::untrusted::{EntryKind, remove_directory};
-use crate::workspace::base::BaseFacts;
 use crate::workspace::snapshot::{CACHES, TreeEntry, WalkLimits, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
@@ -212,19 +210,6 @@ pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns a shared workspace to its base: repositories by git, everything else from an unchanged copy.
-pub(crate) fn restore(
-    workspace: &Path,
-    pristine: &Path,
-    facts: &BaseFacts,
-    reset: Reset,
-    echo: Echo,
-) -> io::Result<()> {
-    let mut restored: Vec<PathBuf> = Vec::new();
-    crate::workspace::repos::restore((workspace, pristine), facts, reset, echo, &mut restored)?;
-    CopyMode::Restore(reset).run_without(&restored, pristine, workspace)
-}
-
 #[cfg(all(test, unix))]
 mod copy_tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -276,74 +261,5 @@ mod copy_tests {
                 "{destination}"
             );
         }
-    }
-}
-
-#[cfg(test)]
-mod reset_tests {
-    use super::*;
-
-    fn write(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    /// Everything below a directory, with its content.
-    fn listed(root: &Path) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut directories = vec![root.to_owned()];
-        while let Some(directory) = directories.pop() {
-            for name in fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()) {
-                let path = directory.join(name);
-                let shown = evalsuite_schema::discovery::with_slashes(path.strip_prefix(root).unwrap());
-                if path.is_dir() {
-                    directories.push(path);
-                } else {
-                    found.push(format!("{shown}={}", fs::read_to_string(path).unwrap()));
-                }
-            }
-        }
-        found.sort();
-        found
-    }
-
-    #[test]
-    fn changed_deleted_and_created_files_are_as_before() {
-        let root = tempfile::tempdir().unwrap();
-        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
-        for path in ["same", "changed", "deleted/a", "was_file", "node_modules/lib"] {
-            write(&base, path, "old");
-        }
-        crate::workspace::copy_to_trial(&base, &pristine).unwrap();
-        let before = listed(&base);
-        for reset in [Reset::Fast, Reset::Strict] {
-            write(&base, "changed", "new");
-            fs::remove_dir_all(base.join("deleted")).unwrap();
-            fs::remove_file(base.join("was_file")).unwrap();
-            write(&base, "was_file/now", "a directory");
-            write(&base, "node_modules/cache", "kept by a fast reset");
-            write(&base, "created/deep", "x");
-            restore(&base, &pristine, &BaseFacts::default(), reset, Echo::Off).unwrap();
-            let mut expected = before.clone();
-            if reset == Reset::Fast {
-                expected.push("node_modules/cache=kept by a fast reset".to_owned());
-                expected.sort();
-            }
-            assert_eq!(listed(&base), expected);
-        }
-    }
-
-    #[test]
-    fn a_strict_reset_finds_a_change_that_keeps_the_modification_time() {
-        let root = tempfile::tempdir().unwrap();
-        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
-        write(&base, "a", "old");
-        crate::workspace::copy_to_trial(&base, &pristine).unwrap();
-        let time = base.join("a").metadata().unwrap().modified().unwrap();
-        write(&base, "a", "bad");
-        fs::File::options().write(true).open(base.join("a")).unwrap().set_modified(time).unwrap();
-        restore(&base, &pristine, &BaseFacts::default(), Reset::Strict, Echo::Off).unwrap();
-        assert_eq!(listed(&base), ["a=old"]);
     }
 }

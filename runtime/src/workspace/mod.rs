@@ -10,11 +10,25 @@ pub(crate) mod snapshot;
 pub(crate) mod value_placeholders;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
+use evalsuite_schema::json::{FromJson, ToJson};
 
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
-pub(crate) use crate::workspace::base::{BaseFacts, WorkspaceBase, build, copy_to_trial, materialise};
-pub(crate) use crate::workspace::copy::restore;
+pub(crate) use crate::workspace::base::{WorkspaceBase, build, copy_to_trial, materialise, restore};
 pub(crate) use crate::workspace::skills::replace_skills;
+
+/// The state of a base workspace that a reset returns to.
+#[derive(Debug, Clone, Default, ToJson, FromJson)]
+#[json(fill)]
+pub(crate) struct BaseFacts {
+    /// Repositories by their path in the workspace.
+    pub(crate) repos: Vec<BaseRepo>,
+}
+
+#[derive(Debug, Clone, ToJson, FromJson)]
+pub(crate) struct BaseRepo {
+    pub(crate) path: String,
+    pub(crate) commit: String,
+}
 
 /// The reason of a case whose workspace cannot be made.
 pub(crate) fn workspace_error(error: &std::io::Error) -> Reason {

@@ -14,7 +14,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Error;
 
 use super::number;
-use super::reader::Key;
+use super::reader::{Key, VALUE};
 use crate::json::{Number, Object, Value};
 
 impl Serialize for Value {
@@ -41,9 +41,6 @@ impl<'de> Deserialize<'de> for Value {
         deserializer.deserialize_newtype_struct(VALUE, ValueVisitor)
     }
 }
-
-/// The name by which a value asks for all digits of a number.
-pub(super) const VALUE: &str = "$evalsuite::Value";
 
 struct ValueVisitor;
 

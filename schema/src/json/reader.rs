@@ -10,7 +10,6 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Result};
 
-use super::decode::VALUE;
 use super::number::{Number, number_of_digits};
 
 /// As in `serde_json`: a deeper document could overflow the stack.
@@ -400,6 +399,9 @@ impl<'de> MapAccess<'de> for Parts<'_, 'de> {
         seed.deserialize(&mut *self.reader)
     }
 }
+
+/// The name by which a value asks for all digits of a number.
+pub(super) const VALUE: &str = "$evalsuite::Value";
 
 /// A key, which is a text or a number in quotes.
 pub(super) struct Key<'de>(pub(super) Cow<'de, str>);

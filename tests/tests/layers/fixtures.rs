@@ -2,7 +2,7 @@
 
 use evalsuite_tests::source::{CrateSource, SourceFiles};
 
-use super::{RUNTIME, files, order, untrusted_files};
+use super::{RUNTIME, circles, files, order, untrusted_files};
 
 /// A crate with a file for each layer of the runtime, empty but for those given.
 fn crate_with(changed: &[(&str, &str)]) -> SourceFiles {
@@ -32,6 +32,29 @@ fn imports_from_lower_layers_are_allowed() {
     let text = "use crate::platform::{self, clock};\nuse super::record;\nfn f() { crate::model::g() }";
     let text = text.replace("super::record", "crate::record");
     assert_eq!(violations(&[("run/mod.rs", &text)]), Vec::<String>::new());
+}
+
+#[test]
+fn circles_of_files_and_of_folders_are_found() {
+    let circles = |changed: &[(&str, &str)]| {
+        let found = circles::circles(&CrateSource::parse(&crate_with(changed), "runtime/src"));
+        found.into_iter().map(|(circle, _)| circle.join(", ")).collect::<Vec<_>>()
+    };
+    let modules =
+        ("judge/mod.rs", "mod call; mod choice; mod reply; pub(crate) use choice::Choice;\npub(crate) struct Judge;");
+    let call = ("judge/call.rs", "use super::reply::Reply;");
+    let reply = ("judge/reply.rs", "use crate::judge::Choice;");
+    assert_eq!(circles(&[modules, call, reply, ("judge/choice.rs", "use super::Judge;")]), [""; 0]);
+    assert_eq!(
+        circles(&[modules, call, reply, ("judge/choice.rs", "use super::call::Call;")]),
+        ["call, reply, choice"]
+    );
+    let tests = "#[cfg(test)]\nmod tests { use crate::judge::call::Call; }";
+    assert_eq!(circles(&[modules, call, reply, ("judge/choice.rs", tests)]), [""; 0]);
+    assert_eq!(
+        circles(&[("model/mod.rs", "use crate::record::R;"), ("record/mod.rs", "use crate::model::M;")]),
+        ["model, record"]
+    );
 }
 
 #[test]

@@ -52,13 +52,13 @@ pub(crate) fn violations(krate: &CrateSource, inside: &[&str], order: &[&str]) -
 }
 
 /// A path from the crate root as one from the folder; `None` if it leads elsewhere.
-fn below<'a>(path: &'a [String], inside: &[&str]) -> Option<&'a [String]> {
+pub(crate) fn below<'a>(path: &'a [String], inside: &[&str]) -> Option<&'a [String]> {
     let (first, rest) = path.split_at_checked(inside.len())?;
     first.iter().eq(inside).then_some(rest)
 }
 
 /// Where a path from the root of a crate or folder leads.
-enum Target {
+pub(crate) enum Target {
     /// To a module in it.
     Module(String, Reached),
     /// To an item that the root file defines, to a block of modules in it, or to all of its names.
@@ -69,12 +69,12 @@ enum Target {
     Unknown,
 }
 
-enum Reached {
+pub(crate) enum Reached {
     Directly,
     ThroughRoot,
 }
 
-fn target(root: &Module, path: &[String]) -> Target {
+pub(crate) fn target(root: &Module, path: &[String]) -> Target {
     let Some(first) = path.first().filter(|first| *first != "*") else { return Target::Root };
     if let Some(module) = root.modules.get(first) {
         return if module.is_inline { Target::Root } else { Target::Module(first.clone(), Reached::Directly) };
@@ -139,7 +139,7 @@ fn defines(items: &[Item], name: &str) -> bool {
 }
 
 /// The names that `extern crate self as …` gives the crate.
-fn own_names(items: &[Item]) -> Vec<String> {
+pub(crate) fn own_names(items: &[Item]) -> Vec<String> {
     let own = items.iter().filter_map(|item| match item {
         Item::ExternCrate(item) if item.ident == "self" => item.rename.as_ref().map(|(_, name)| name.to_string()),
         _ => None,

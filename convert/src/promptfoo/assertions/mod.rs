@@ -7,6 +7,7 @@ mod scripts;
 mod text;
 mod tools;
 mod transform_code;
+mod transformed;
 mod transforms;
 
 use std::path::PathBuf;
@@ -57,6 +58,9 @@ impl CaseContext<'_> {
     }
 }
 
+/// promptfoo's distance without a threshold.
+const DISTANCE: f64 = 5.0;
+
 /// What checks an assertion.
 pub(super) struct Check<'a> {
     /// The type without `not-`.
@@ -80,6 +84,29 @@ impl Check<'_> {
     pub(super) fn is_from_file(&self) -> bool {
         let written = self.assertion.value.get("value").and_then(Value::as_text);
         written.is_some_and(|text| text.starts_with(FILE_SCHEME))
+    }
+
+    /// The texts of an assertion that looks for several.
+    fn texts(&self) -> Result<Vec<String>, String> {
+        let value = self.value.as_ref().ok_or("it has no value")?;
+        let texts: Vec<String> = match value.items() {
+            Some(items) => items.iter().map(values::string).collect(),
+            None => values::comma_list(&self.text().unwrap_or_default()).0,
+        };
+        if texts.is_empty() || texts.iter().any(String::is_empty) {
+            return Err("a text to look for is empty".to_owned());
+        }
+        Ok(texts)
+    }
+
+    /// The largest distance of texts that passes.
+    fn largest_distance(&self, context: &mut CaseContext<'_>) -> Result<f64, String> {
+        let threshold = self.threshold.unwrap_or(DISTANCE);
+        if threshold < 0.0 {
+            return Err("its threshold is below 0, so it never passes".to_owned());
+        }
+        context.different_if(threshold == 0.0, self, "older versions of promptfoo take a threshold of 0 for 5");
+        Ok(threshold)
     }
 
     pub(super) fn place(&self) -> &Place {
@@ -171,7 +198,7 @@ fn single(mut check: Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader,
     context.different_if(is_optional && transforms::may_fail(&check, context), &check, error);
     let grader = match family {
         Some(Family::Metric) => grader::map(&check),
-        _ if transforms::applies(&check, context) => transforms::map(&check, context),
+        _ if transforms::applies(&check, context) => transformed::map(&check, context),
         Some(Family::Json) => json::map(&check, context),
         Some(Family::Text) => text::map(&check, context),
         Some(Family::Judged) => judged::map(&check, context),

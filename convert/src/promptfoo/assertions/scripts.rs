@@ -7,7 +7,7 @@ use evalsuite_loader::document::Value;
 use evalsuite_schema::json::{Value as Json, json};
 use fancy_regex::Regex;
 
-use super::{CaseContext, Check, Grader, text, transforms};
+use super::{CaseContext, Check, Grader, transforms};
 use crate::promptfoo::source_files::{FILE_SCHEME, unreadable};
 use crate::yaml_writer::{number, without_nulls};
 
@@ -50,7 +50,7 @@ pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Re
     let value = check.value.as_ref().ok_or("it has no value")?;
     let is_list = check.kind.ends_with("-any") || check.kind.ends_with("-all");
     let value = match is_list {
-        true => json!(text::list(check)?),
+        true => json!(check.texts()?),
         false if value.items().is_some() || !value.entries().is_empty() => {
             return Err("its value is not text".to_owned());
         }
@@ -68,7 +68,7 @@ pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Re
         "starts-with" => format!("text.startsWith({value})"),
         "regex" => format!("new RegExp({value}).test(text)"),
         "levenshtein" => {
-            let threshold = text::largest_distance(check, context)?;
+            let threshold = check.largest_distance(context)?;
             return script(&format!("{DISTANCE}return distance(text, {value}) <= {threshold};"), check, context);
         }
         kind if kind.ends_with("-any") => format!("{value}.some((part) => {answer}.includes(part))"),
@@ -113,33 +113,9 @@ fn note_differences(code: &str, check: &Check<'_>, context: &mut CaseContext<'_>
     let is_object = match check.kind {
         _ if !transforms::of(check, context).is_empty() => false,
         "python" => ["output['", "output[\"", "output.get("].iter().any(|text| code.contains(text)),
-        _ => reads_an_object(code),
+        _ => transforms::reads_an_object(code),
     };
     context.different_if(is_object, check, "the answer is text, also if a provider of promptfoo returns an object");
-}
-
-/// Whether code in JavaScript takes the answer for an object.
-pub(super) fn reads_an_object(code: &str) -> bool {
-    code.match_indices("output").any(|(start, word)| {
-        let is_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
-        if code[..start].ends_with(|before: char| is_name(before) || before == '.') {
-            return false;
-        }
-        let rest = code[start + word.len()..].trim_start_matches('?');
-        let name = rest.strip_prefix('.').and_then(|rest| rest.split(|next: char| !is_name(next)).next());
-        match name {
-            // What texts have, too.
-            Some(
-                "" | "at" | "charAt" | "charCodeAt" | "codePointAt" | "concat" | "endsWith" | "includes" | "indexOf"
-                | "lastIndexOf" | "length" | "localeCompare" | "match" | "matchAll" | "normalize" | "padEnd"
-                | "padStart" | "repeat" | "replace" | "replaceAll" | "search" | "slice" | "split" | "startsWith"
-                | "substr" | "substring" | "toLocaleLowerCase" | "toLocaleUpperCase" | "toLowerCase" | "toString"
-                | "toUpperCase" | "trim" | "trimEnd" | "trimStart" | "valueOf",
-            ) => false,
-            Some(_) => true,
-            None => ["['", "[\"", "[0].", "[0]["].iter().any(|start| rest.starts_with(start)),
-        }
-    })
 }
 
 /// Whether a program imports files or packages, which are not copied.

@@ -5,11 +5,7 @@ use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader, scripts};
 use crate::promptfoo::javascript_regex::{Refused, Translated, escaped, translate};
-use crate::promptfoo::values;
 use crate::promptfoo::values::comma_list;
-
-/// promptfoo's distance without a threshold.
-const DISTANCE: f64 = 5.0;
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     if check.kind.ends_with("-any") || check.kind.ends_with("-all") {
@@ -21,7 +17,7 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
         if let Some(reason) = reason {
             context.different(check, format!("promptfoo reports an error, because {reason}"));
         }
-        return Ok(Grader::new(json!({"type": check.kind, "value": list(check)?})).negated(check.is_negated));
+        return Ok(Grader::new(json!({"type": check.kind, "value": check.texts()?})).negated(check.is_negated));
     }
     let value = check.value.as_ref().ok_or("it has no value")?;
     if check.kind == "equals" && matches!(value.data, Data::List(_) | Data::Mapping(_) | Data::Null) {
@@ -55,19 +51,6 @@ fn pattern(pattern: &str, check: &Check<'_>) -> Grader {
     Grader::new(json!({"type": "regex", "value": pattern})).negated(check.is_negated)
 }
 
-/// The texts of an assertion that looks for several.
-pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
-    let value = check.value.as_ref().ok_or("it has no value")?;
-    let texts: Vec<String> = match value.items() {
-        Some(items) => items.iter().map(values::string).collect(),
-        None => comma_list(&check.text().unwrap_or_default()).0,
-    };
-    if texts.is_empty() || texts.iter().any(String::is_empty) {
-        return Err("a text to look for is empty".to_owned());
-    }
-    Ok(texts)
-}
-
 fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     match translate(written, "") {
         Ok(Translated { text, counts }) => {
@@ -87,18 +70,8 @@ fn regex(check: &Check<'_>, written: &str, context: &mut CaseContext<'_>) -> Res
     }
 }
 
-/// The largest distance that passes.
-pub(super) fn largest_distance(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<f64, String> {
-    let threshold = check.threshold.unwrap_or(DISTANCE);
-    if threshold < 0.0 {
-        return Err("its threshold is below 0, so it never passes".to_owned());
-    }
-    context.different_if(threshold == 0.0, check, "older versions of promptfoo take a threshold of 0 for 5");
-    Ok(threshold)
-}
-
 fn levenshtein(check: &Check<'_>, text: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {
-    let threshold = largest_distance(check, context)?;
+    let threshold = check.largest_distance(context)?;
     let reason =
         "blanks around the answer and the text are not counted, and characters such as emoji count as one, not as two";
     context.different(check, reason);

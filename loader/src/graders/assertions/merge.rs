@@ -2,32 +2,11 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::Message;
 use evalsuite_schema::grader::Grader;
 
-use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::graders::field_accuracy::ReferenceAnswer;
-use crate::source::Span;
-
-/// What checks of a case's graders need to know about the case.
-pub(crate) struct CaseFacts<'a> {
-    /// The reference answer: of a task, the expected outcome.
-    pub(crate) expected_output: &'a [Message],
-    /// The reference answer has a reported problem, and is missing for that reason.
-    pub(crate) reference_is_broken: bool,
-    pub(crate) has_criteria: bool,
-    /// Where the case is.
-    pub(crate) span: Span,
-    pub(crate) tasks_layout: bool,
-}
-
-impl CaseFacts<'_> {
-    /// The key with the reference answer.
-    pub(crate) fn reference_key(&self) -> &'static str {
-        if self.tasks_layout { "expected_outcome" } else { "expected_output" }
-    }
-}
+use crate::graders::{CaseFacts, ParsedGrader};
 
 /// Puts graders of the case and the suite together, and checks what concerns all of them.
 pub(crate) fn merge(

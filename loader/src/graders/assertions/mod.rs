@@ -12,35 +12,16 @@ use evalsuite_schema::{Message, Object};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::Scope;
-use crate::graders::{GraderContext, GraderNotes};
+use crate::graders::{CaseFacts, GraderContext, ParsedGrader};
 use crate::read::node::Node;
 use crate::source::Span;
 use crate::{fields, graders};
 
 pub(crate) use entry::task_graders;
 pub(crate) use list::read_list;
-pub(crate) use merge::{CaseFacts, merge};
-
-/// A grader as it was read.
-#[derive(Debug, Clone)]
-pub(crate) struct ParsedGrader {
-    /// The grader, with the name its author gave it or an automatic one.
-    pub(crate) grader: Grader,
-    /// Where the author wrote the name.
-    pub(crate) named: Option<Span>,
-    /// The entry.
-    pub(crate) span: Span,
-    /// What checks of the whole case need to know.
-    pub(crate) notes: GraderNotes,
-    /// The entry has a reported problem; the grader is a stand-in, so that a case does not seem to have no graders.
-    pub(crate) is_broken: bool,
-}
+pub(crate) use merge::merge;
 
 impl ParsedGrader {
-    pub(crate) fn new(grader: Grader, span: Span) -> Self {
-        Self { grader, named: None, span, notes: GraderNotes::default(), is_broken: false }
-    }
-
     /// Stands for an entry with a problem that was reported.
     fn broken(node: &Node, scope: Scope<'_>) -> Self {
         Self { is_broken: true, ..Self::new(unread(node, scope), node.span) }

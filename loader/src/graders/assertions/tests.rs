@@ -5,8 +5,8 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::{Content, Message, Role};
 
 use crate::diagnostic::Diagnostics;
-use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
 use crate::graders::tests::{check, graders};
+use crate::graders::{CaseFacts, ParsedGrader, assertions};
 use crate::source::{FileId, Span};
 use crate::tests::Package;
 

@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::{self, FoundPath, PathKind, Scope};
 use crate::fields::{self, Fields, values};
 use crate::graders;
-use crate::graders::assertions::{self, CaseFacts, ParsedGrader};
+use crate::graders::{CaseFacts, ParsedGrader, assertions};
 use crate::read;
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;

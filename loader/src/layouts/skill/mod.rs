@@ -11,8 +11,7 @@ pub(super) use evalsuite_schema::discovery::is_skill as is_in;
 use evalsuite_schema::discovery::{SKILL_EVALS, SKILL_FILE};
 use evalsuite_schema::{Layout, Object, PathRef, SuiteKind, WITHOUT_SKILL, WorkspaceCopy};
 
-use super::entry::Found;
-use super::{Outline, SuiteEntry, new_suite};
+use super::{Found, Outline, SuiteEntry, new_suite};
 use crate::cases::{CaseFiles, ReadCases, by_id, target_skill};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{self, Scope};

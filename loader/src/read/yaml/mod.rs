@@ -5,17 +5,18 @@ mod anchors;
 mod js_scalar;
 mod other_notations;
 pub(super) mod scalar;
+mod strict;
 mod syntax_error;
 mod tree;
 
-use granit_parser::{ErrorKind, Event, Parser, options};
+use granit_parser::{ErrorKind, Event, Marker, Parser, options};
 
 use self::syntax_error::TextOffset;
-use self::tree::{Tree, pos};
+use self::tree::Tree;
 use super::MAX_DEPTH;
 use crate::diagnostic::Diagnostics;
 use crate::read::node::Node;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Position, Span};
 
 /// The tree of a YAML document; `Null` for an empty one.
 ///
@@ -67,16 +68,30 @@ fn parse(file: FileId, text: &str, resolve: Option<scalar::Resolve>, d: &mut Dia
                 let error = parser(brackets).find_map(Result::err).unwrap_or(error);
                 break super::too_deep(Span::character(file, pos(*error.marker())));
             }
-            Some(Err(error)) => break syntax_error::diagnostic(&tree, &error),
+            Some(Err(error)) => {
+                let end = TextOffset::at_end(file, text);
+                break syntax_error::diagnostic(end, tree.seen, tree.open_bracket(), &error);
+            }
         }
     };
     d.push(problem);
     None
 }
 
+#[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
+fn pos(mark: Marker) -> Position {
+    // The parser counts columns from 0.
+    Position { line: mark.line() as u32, column: mark.col() as u32 + 1 }
+}
+
+/// The byte of a mark: the parser knows it for every text that is in memory.
+fn offset(mark: Marker) -> usize {
+    mark.byte_offset().unwrap_or_default()
+}
+
 /// The comments of a text that is YAML, without the `#` and a space after it, each with the position of its `#`.
 #[cfg(feature = "documents")]
-pub(crate) fn yaml_comments(text: &str) -> impl Iterator<Item = (crate::source::Position, String)> {
+pub(crate) fn yaml_comments(text: &str) -> impl Iterator<Item = (Position, String)> {
     let options = options! { max_buffered_comment_events: usize::MAX };
     Parser::new_from_str_with_options(text, options).map_while(Result::ok).filter_map(|(event, span)| match event {
         Event::Comment(comment, _) => {

@@ -2,8 +2,8 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
+use super::offset;
 use super::scalar;
-use super::tree::{Tree, offset};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Position, Span, position_after};
 
@@ -49,13 +49,17 @@ fn found(place: TextOffset<'_>) -> String {
     }
 }
 
-/// What the parser's error means, which has read as much as is in the tree.
-pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnostic {
+/// What the parser's error means: it has read `seen` bytes of the text, whose end is given, and the innermost open bracket is at `opened`.
+pub(super) fn diagnostic(
+    end: TextOffset<'_>,
+    seen: usize,
+    opened: Option<Position>,
+    scan_error: &ScanError,
+) -> Diagnostic {
     use ErrorKind as Kind;
 
-    let (text, opened) = (tree.text, tree.open_bracket());
+    let text = end.text;
     // The parser marks the end of the text in a line of its own.
-    let end = TextOffset::at_end(tree.file, text);
     let stopped = offset(*scan_error.marker());
     let mut place = if stopped < text.len() { end.to(stopped) } else { end };
     if let Some(problem) = certain_problem(place, scan_error.kind(), opened.is_some()) {
@@ -88,7 +92,7 @@ pub(super) fn diagnostic(tree: &Tree<'_, '_>, scan_error: &ScanError) -> Diagnos
         | Kind::UnpairedLowSurrogate
         | Kind::InvalidUnicodeEscape => return bad_escape(place),
         Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
-            if let Some(quote) = open_quote(text, tree.seen, place.offset) {
+            if let Some(quote) = open_quote(text, seen, place.offset) {
                 return unclosed_quotes(place.to(quote).character());
             }
             let help = "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`";

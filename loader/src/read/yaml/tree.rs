@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use granit_parser::{Event, Marker, ScalarStyle, Span as Marks, StructureStyle, Tag};
+use granit_parser::{Event, ScalarStyle, Span as Marks, StructureStyle, Tag};
 
 use super::anchors::{Anchors, too_many_nodes};
 use super::scalar::Problem;
-use super::{anchors, other_notations, scalar, syntax_error};
+use super::{anchors, offset, other_notations, pos, scalar, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::read::node::{Data, Entry, Foreign, Node};
 use crate::read::{self, MAX_DEPTH, MAX_NODES, node};
@@ -342,17 +342,6 @@ impl<'a, 't> Tree<'a, 't> {
         }
         Ok(())
     }
-}
-
-#[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
-pub(super) fn pos(mark: Marker) -> Position {
-    // The parser counts columns from 0.
-    Position { line: mark.line() as u32, column: mark.col() as u32 + 1 }
-}
-
-/// The byte of a mark: the parser knows it for every text that is in memory.
-pub(super) fn offset(mark: Marker) -> usize {
-    mark.byte_offset().unwrap_or_default()
 }
 
 fn after(span: &Span, otherwise: Position) -> Position {

@@ -5,6 +5,7 @@
 //! `examples/clients`, tests this client with an agent built with the official crate.
 
 pub(crate) mod agent_process;
+pub(crate) mod json_rpc;
 pub(crate) mod requests;
 pub(crate) mod session;
 pub(crate) mod session_files;

@@ -2,6 +2,7 @@
 
 pub(crate) mod cli_agent;
 pub(crate) mod command_call;
+pub(crate) mod command_line;
 pub(crate) mod health_check;
 pub(crate) mod output_file;
 pub(crate) mod output_reply;

@@ -9,7 +9,7 @@ use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{CliTarget, HealthProbe, PathRef};
 
 use crate::agents::command::cli_agent::CliAgent;
-use crate::agents::command::command_call::CommandLine;
+use crate::agents::command::command_line::CommandLine;
 use crate::model::interpolation::{self, Unresolved};
 use crate::model::suite_location::SuiteLocation;
 

@@ -239,10 +239,6 @@ fn cost(fields: &Object) -> Option<f64> {
     cost.filter(|cost| cost.is_finite() && *cost >= 0.0)
 }
 
-/// Attributes that make a span one of interest, apart from those of OpenTelemetry's conventions for generative AI: of OpenInference, OpenLLMetry
-/// and OpenTelemetry's conventions for MCP.
-pub(crate) const SIGNS: [&str; 3] = ["openinference.span.kind", "traceloop.span.kind", "mcp.method.name"];
-
 /// The request to a model, in Google's agents.
 const GOOGLE_REQUEST: &str = "gcp.vertex.agent.llm_request";
 

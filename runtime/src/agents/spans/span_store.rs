@@ -7,7 +7,6 @@ use evalsuite_schema::{Object, Value};
 use tracing::field::{Field, Visit};
 use tracing::{Level, Metadata};
 
-use crate::agents::spans::chat_span::SIGNS;
 use crate::platform::clock::Stopwatch;
 
 /// Spans in the order they began.
@@ -119,6 +118,10 @@ const TOOL_FAILED: [&str; 2] = ["tool_error", "tool_timeout"];
 
 /// Prefix of the names of OpenTelemetry's conventions for generative AI.
 pub(crate) const GEN_AI: &str = "gen_ai.";
+
+/// Attributes that make a span one of interest, apart from those of OpenTelemetry's conventions for generative AI: of OpenInference, OpenLLMetry
+/// and OpenTelemetry's conventions for MCP.
+const SIGNS: [&str; 3] = ["openinference.span.kind", "traceloop.span.kind", "mcp.method.name"];
 
 /// The name of a span for OpenTelemetry, where `tracing` needs one that is known at compile time.
 pub(crate) const OTEL_NAME: &str = "otel.name";

@@ -12,8 +12,8 @@ use evalsuite_schema::diagnostics::render;
 use evalsuite_schema::digest::parse_hexadecimal;
 
 use self::merged_suite::{CheckedPart, CheckedSuite};
-use crate::entry::evals_run::{RunError, RunErrorKind};
-use crate::entry::suite_check::NewCase;
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::suite_description::NewCase;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
 use crate::model::suite_location::SuiteLocation;

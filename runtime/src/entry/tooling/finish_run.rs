@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::RunSummary;
 
-use crate::entry::evals_run::RunError;
+use crate::entry::run_error::RunError;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{RedactedFiles, sorted_directories};
 use crate::platform::redaction::Redactor;

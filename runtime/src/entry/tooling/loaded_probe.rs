@@ -5,8 +5,8 @@ use std::path::Path;
 use evalsuite_records::record::ProbeRecord;
 use evalsuite_schema::{Case, Suite};
 
-use crate::entry::evals_run::{RunError, RunErrorKind};
 use crate::entry::probe::{made_up_suite, not_probed};
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::loaded_suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;

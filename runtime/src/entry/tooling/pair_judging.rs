@@ -8,11 +8,13 @@ use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Case, Location};
 
 use crate::agents::command;
-use crate::entry::evals_run::{RunError, RunErrorKind, RunOptions};
-use crate::judge::command_judge::JudgeSeal;
+use crate::entry::evals_run::RunOptions;
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::judge::NoJudge;
+use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
+use crate::judge::endpoint_settings::KEYS;
 use crate::judge::grader_inquiry::GraderInquiry;
-use crate::judge::judge_call::AskingGrader;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, KEYS, NoJudge};
+use crate::judge::judge_choice::{ChosenJudge, JudgeChoice};
 use crate::judge::preference::{self, ComparedTask, OrderedReply};
 use crate::judge::user_prompt::ShownAnswer;
 use crate::model::command::CommandEnvironment;

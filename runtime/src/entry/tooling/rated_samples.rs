@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use evalsuite_schema::{Calibration, Suite};
 
 use crate::entry::calibration::report;
-use crate::entry::evals_run::{RunError, RunErrorKind, RunOptions};
+use crate::entry::evals_run::RunOptions;
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
 use crate::model::loaded_suite::loaded_suite;
 use crate::run::calibration::{CalibrationReport, measured_alone};

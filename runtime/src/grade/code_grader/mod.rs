@@ -65,14 +65,14 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{GraderClass, Passing, Probed};
+    use crate::grade::probed::{GraderClass, Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         if let GraderConfig::CodeGrader(config) = config { Some(config) } else { None }
     }
 
     impl Probed for CodeGrader {
-        fn class(&self) -> GraderClass {
+        fn class(&self, _: fn(&Grader) -> GraderClass) -> GraderClass {
             GraderClass::Opaque
         }
 

@@ -153,7 +153,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{Passing, Probed};
+    use crate::grade::probed::{Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         if let GraderConfig::FieldAccuracy(config) = config { Some(config) } else { None }

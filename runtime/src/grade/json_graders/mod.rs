@@ -108,7 +108,7 @@ pub(crate) mod to_probes {
     use evalsuite_schema::{Grader, GraderConfig};
 
     use super::*;
-    use crate::grade::to_probes::{Passing, Probed};
+    use crate::grade::probed::{Passing, Probed};
 
     pub(crate) fn probed(config: &GraderConfig) -> Option<&dyn Probed> {
         match config {

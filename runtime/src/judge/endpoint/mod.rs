@@ -14,8 +14,9 @@ use evalsuite_schema::Value;
 use ureq::http::{StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 
+use crate::judge::NoJudge;
 use crate::judge::endpoint::chat_completion::Format;
-use crate::judge::judge_choice::{Endpoint, NoJudge, Secret};
+use crate::judge::endpoint_settings::{Endpoint, Secret};
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::excerpt::first_chars;
 use crate::platform::redaction::Redactor;

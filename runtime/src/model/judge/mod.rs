@@ -18,7 +18,8 @@ use tokio::sync::oneshot;
 use crate::model::callable::{AsyncFunction, Callable, Implements, LocalError, PlainFunction, SendError, block_on};
 use crate::model::outcome::{BoxError, is_amount};
 use crate::platform::accessors::getters;
-use crate::platform::errors::{chain, chain_text};
+use crate::platform::errors::chain;
+use crate::platform::excerpt::chain_text;
 use crate::platform::isolated_call::Cancel;
 
 pub use self::reply::JudgeReply;

@@ -57,6 +57,14 @@ impl RunningGroup {
         Ok((leader, group))
     }
 
+    /// Its processes are ended when this process dies, too.
+    #[cfg(unix)]
+    pub(super) fn watch(mut self, mut watched: watchdog::Watched) -> Self {
+        self.detached_mark = watched.started(self.id);
+        self.watched = Some(watched);
+        self
+    }
+
     /// Lets the processes continue to run that are not ended with the group of a program which has ended.
     pub(super) fn keep_detached(&mut self) {
         #[cfg(windows)]
@@ -123,9 +131,19 @@ fn is_running(groups: &[RunningGroup]) -> bool {
         return true;
     }
     #[cfg(unix)]
-    return !members::of(groups).is_empty();
+    return !members(groups).is_empty();
     #[cfg(windows)]
     return false;
+}
+
+#[cfg(unix)]
+fn members(groups: &[RunningGroup]) -> Vec<members::Member> {
+    let sought = groups.iter().map(|group| members::Sought {
+        group: group.id,
+        is_over: group.is_over,
+        mark: group.detached_mark.as_deref(),
+    });
+    members::of(&sought.collect::<Vec<_>>())
 }
 
 /// How often detached processes are looked for: one can start another while they are ended.
@@ -144,7 +162,7 @@ fn signal_detached(groups: &[RunningGroup], end: End) -> bool {
     let rounds = if end == End::Ask { 1 } else { ROUNDS };
     let can_have_left = groups.iter().any(|group| group.detached_mark.is_some());
     for _ in 0..if can_have_left { rounds } else { 0 } {
-        let detached: Vec<_> = members::of(groups).into_iter().filter(|member| member.is_detached).collect();
+        let detached: Vec<_> = members(groups).into_iter().filter(|member| member.is_detached).collect();
         detached.iter().for_each(|member| member.signal(end.signal()));
         if detached.is_empty() {
             break;

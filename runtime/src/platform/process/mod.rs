@@ -160,7 +160,7 @@ pub(crate) fn spawn_sealed(
     let _ = detached;
     let (child, group) = spawn_unwatched(command, echo, seal)?;
     #[cfg(unix)]
-    let group = watched.started(group);
+    let group = group.watch(watched);
     Ok((child, group))
 }
 

@@ -15,7 +15,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::platform::process::{Detached, RunningGroup, own_group};
+use crate::platform::process::{Detached, own_group};
 
 /// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
 /// the end of its input, it asks the remaining groups to end, and ends them two seconds later. Processes that left these groups,
@@ -83,13 +83,12 @@ impl Watched {
         Self { id: None, mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")) }
     }
 
-    /// The program has started; its group, which is watched from now on.
-    pub(crate) fn started(mut self, mut group: RunningGroup) -> RunningGroup {
-        report(&format!("+ {}\n", group.id));
-        self.id = Some(group.id);
-        group.detached_mark = self.mark.take();
-        group.watched = Some(self);
-        group
+    /// The program has started, and its group is watched from now on. The variable by which its detached processes are found, unless they
+    /// are kept.
+    pub(crate) fn started(&mut self, group: u32) -> Option<String> {
+        report(&format!("+ {group}\n"));
+        self.id = Some(group);
+        self.mark.take()
     }
 }
 

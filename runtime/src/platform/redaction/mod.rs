@@ -16,7 +16,7 @@ use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::sorting::{set, sort_by};
 
 use self::secret_forms::{SearchedText, SecretForm, forms};
-use crate::platform::isolated_call::panic_message;
+use crate::platform::errors::panic_message;
 use crate::platform::{environment, json};
 
 /// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.

@@ -4,13 +4,12 @@ use evalsuite_records::record::{SealRecord, SealState};
 use evalsuite_schema::{Network, SealMode, Sealing};
 
 use crate::platform::seal_terms::SealRefusal;
-use crate::platform::sealed::enforcement::SealSupport;
+use crate::platform::sealed::enforcement::{SealRules, SealSupport, UNIX_SOCKETS};
 
 /// First versions of Landlock that cover something.
 const TRUNCATION: u32 = 3;
 const TCP: u32 = 4;
 const SCOPES: u32 = 6;
-const UNIX_SOCKETS: u32 = 9;
 
 /// What follows from settings and kernel.
 #[derive(Debug, Clone)]
@@ -30,25 +29,6 @@ impl SealDecision {
             Self::Off => SealRecord::off(),
             Self::Unsealed(record) | Self::Sealed(record, _) => record.clone(),
         }
-    }
-}
-
-/// What the kernel has to refuse, besides files.
-#[derive(Debug, Clone)]
-pub(crate) struct SealRules {
-    pub(crate) network: Network,
-    /// Whether Unix sockets outside of the trial are allowed.
-    pub(crate) unix_sockets: bool,
-    /// Version of Landlock that was measured.
-    pub(crate) landlock_abi: u32,
-    /// Whether sockets are filtered.
-    pub(crate) socket_filter: bool,
-}
-
-impl SealRules {
-    /// Whether the filter has to refuse Unix sockets: Landlock cannot.
-    pub(crate) fn filters_unix_sockets(&self) -> bool {
-        self.socket_filter && !self.unix_sockets && self.landlock_abi < UNIX_SOCKETS
     }
 }
 

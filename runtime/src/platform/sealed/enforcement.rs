@@ -20,8 +20,29 @@ use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
 use seccompiler::{BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter};
 
 use crate::platform::sealed::SealedStart;
-use crate::platform::sealed::decision::SealRules;
 use crate::platform::sealed::opened_paths::{self, OwnDirectories, Rights};
+
+/// First version of Landlock that covers Unix sockets.
+pub(super) const UNIX_SOCKETS: u32 = 9;
+
+/// What the kernel has to refuse, besides files.
+#[derive(Debug, Clone)]
+pub(crate) struct SealRules {
+    pub(crate) network: Network,
+    /// Whether Unix sockets outside of the trial are allowed.
+    pub(crate) unix_sockets: bool,
+    /// Version of Landlock that was measured.
+    pub(crate) landlock_abi: u32,
+    /// Whether sockets are filtered.
+    pub(crate) socket_filter: bool,
+}
+
+impl SealRules {
+    /// Whether the filter has to refuse Unix sockets: Landlock cannot.
+    pub(crate) fn filters_unix_sockets(&self) -> bool {
+        self.socket_filter && !self.unix_sockets && self.landlock_abi < UNIX_SOCKETS
+    }
+}
 
 /// The newest version of Landlock whose file rights are asked for. A kernel with an older one refuses what it knows.
 const FILES: ABI = ABI::V9;

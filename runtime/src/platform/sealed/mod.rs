@@ -21,7 +21,7 @@ use std::sync::Arc;
 use evalsuite_records::record::SealRecord;
 
 use crate::platform::seal_terms::{SealRefusal, SealedFiles};
-use crate::platform::sealed::decision::SealRules;
+use crate::platform::sealed::enforcement::SealRules;
 use crate::platform::sealed::opened_paths::OwnDirectories;
 
 /// How a sealed command starts.

@@ -13,8 +13,8 @@ use evalsuite_schema::{Network, SealMode, Sealing};
 use tempfile::TempDir;
 
 use super::SealedStart;
-use super::decision::{SealDecision, SealRules, decide};
-use super::enforcement::SealSupport;
+use super::decision::{SealDecision, decide};
+use super::enforcement::{SealRules, SealSupport};
 use super::opened_paths::OwnDirectories;
 use crate::platform::seal_terms::SealedFiles;
 

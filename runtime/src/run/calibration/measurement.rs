@@ -13,7 +13,7 @@ use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
 use crate::grade::grading_context::GradingContext;
-use crate::judge::judge_choice::KEYS;
+use crate::judge::endpoint_settings::KEYS;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Evals;

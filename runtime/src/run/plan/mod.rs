@@ -16,7 +16,8 @@ use evalsuite_schema::{Case, CliTarget, Hooks, Location, SealMode, Suite, Worksp
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::grade::scoring::{CaseStandard, TrialScore, case_rule, score_trial};
-use crate::judge::judge_choice::{JudgeChoice, KEYS};
+use crate::judge::endpoint_settings::KEYS;
+use crate::judge::judge_choice::JudgeChoice;
 use crate::model::command::{CommandEnvironment, SealDefaults};
 use crate::model::evals::Evals;
 use crate::model::evidence::Dependencies;

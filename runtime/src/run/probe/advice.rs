@@ -2,8 +2,9 @@
 
 use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 
+use crate::grade::probed::Passing;
 use crate::grade::text_graders::folded;
-use crate::grade::to_probes::{Passing, probed};
+use crate::grade::to_probes::probed;
 use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
 use crate::run::probe::reference::of_grader;

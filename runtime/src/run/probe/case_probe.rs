@@ -7,7 +7,8 @@ use evalsuite_records::record::{
 };
 use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig};
 
-use crate::grade::to_probes::{GraderClass, class, probed};
+use crate::grade::probed::GraderClass;
+use crate::grade::to_probes::{class, probed};
 use crate::run::made_up::grader_examples::GradedExample;
 use crate::run::made_up::made_up_grading::{MadeUpGrading, graders_with_paths};
 use crate::run::made_up::{GradedResult, MadeUpResult};

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Case, EmptyProbe, Grader, Input, Message, Object, Role, ToolCall, Turn, Value};
 
-use crate::grade::to_probes::{a_tool, probed, skill_call};
+use crate::grade::probed::{a_tool, skill_call};
+use crate::grade::to_probes::probed;
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
 use crate::run::probe::reference::{ExpectedTexts, leaves, of_reference};
@@ -139,34 +140,6 @@ impl SuiteTools {
     }
 }
 
-/// The calls that graders ask for, in order.
-pub(super) fn expected_calls<'g>(graders: impl IntoIterator<Item = &'g Grader>) -> Vec<ToolCall> {
-    let mut calls = Vec::new();
-    // What a negated grader asks for has to be absent.
-    for grader in graders.into_iter().filter(|grader| !grader.negate) {
-        let expected = match grader.config.settings().members() {
-            [] => probed(&grader.config).expected_calls(),
-            members => expected_calls(members),
-        };
-        add_missing(&mut calls, expected);
-    }
-    calls
-}
-
-/// Adds the calls that are not among the others.
-fn add_missing(calls: &mut Vec<ToolCall>, more: Vec<ToolCall>) {
-    let mut unused: Vec<ToolCall> = calls.clone();
-    for call in more {
-        let same = unused.iter().position(|other| {
-            other.tool == call.tool && (call.input.is_none() || other.input.is_none() || other.input == call.input)
-        });
-        match same {
-            Some(index) => drop(unused.remove(index)),
-            None => calls.push(call),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::grader::{JsonSchema, SkillTrigger, TextValue, ToolTrajectory};
@@ -174,6 +147,7 @@ mod tests {
     use evalsuite_schema::{Conversation, GraderConfig, Location, Turn};
 
     use super::*;
+    use crate::run::probe::reference::expected_calls;
 
     fn case(configs: impl IntoIterator<Item = GraderConfig>) -> Case {
         let mut case = Case::new("c", Location::new("f", 1, 1));

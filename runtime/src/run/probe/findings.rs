@@ -9,7 +9,8 @@ use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind, Status, Tr
 use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
 use evalsuite_schema::{Case, EmptyProbe, Grader, Location};
 
-use crate::grade::to_probes::{GraderClass, Passing, class};
+use crate::grade::probed::{GraderClass, Passing};
+use crate::grade::to_probes::class;
 use crate::platform::files::read_json;
 use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
 use crate::record::run_directory::{OutputDirectory, StoredRun};

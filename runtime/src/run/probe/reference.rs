@@ -1,10 +1,10 @@
 //! The reference of a case as a result of an agent, and the texts that its graders look for.
 
-use evalsuite_schema::{Case, Grader, GraderConfig, Message, Object, ReferenceSolution, Turn, Value};
+use evalsuite_schema::{Case, Grader, GraderConfig, Message, Object, ReferenceSolution, ToolCall, Turn, Value};
 
+use crate::grade::to_probes::probed;
 use crate::model::messages::{answer, pretty, reference_text};
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
-use crate::run::probe::empty_probes::expected_calls;
 use crate::run::probe::samples::{forbidden_texts, matching_text};
 
 /// The reference of a case.
@@ -154,6 +154,34 @@ fn opposite(text: &str) -> String {
         _ => None,
     });
     of_word.map_or_else(|| format!("not {text}"), str::to_owned)
+}
+
+/// The calls that graders ask for, in order.
+pub(super) fn expected_calls<'g>(graders: impl IntoIterator<Item = &'g Grader>) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    // What a negated grader asks for has to be absent.
+    for grader in graders.into_iter().filter(|grader| !grader.negate) {
+        let expected = match grader.config.settings().members() {
+            [] => probed(&grader.config).expected_calls(),
+            members => expected_calls(members),
+        };
+        add_missing(&mut calls, expected);
+    }
+    calls
+}
+
+/// Adds the calls that are not among the others.
+fn add_missing(calls: &mut Vec<ToolCall>, more: Vec<ToolCall>) {
+    let mut unused: Vec<ToolCall> = calls.clone();
+    for call in more {
+        let same = unused.iter().position(|other| {
+            other.tool == call.tool && (call.input.is_none() || other.input.is_none() || other.input == call.input)
+        });
+        match same {
+            Some(index) => drop(unused.remove(index)),
+            None => calls.push(call),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use std::time::Duration;
 use evalsuite_records::record::{DEFAULT_CONFIRMING, Mode, ModelCalls};
 use evalsuite_schema::{SealMode, variable};
 
-use crate::judge::judge_choice::{Endpoint, EndpointVariables, JudgeChoice, JudgeCommands, JudgeOptions};
+use crate::judge::endpoint_settings::{Endpoint, EndpointVariables};
+use crate::judge::judge_choice::{JudgeChoice, JudgeCommands, JudgeOptions};
 use crate::model::agent::LoadTargets;
 use crate::model::command::{SealDefaults, hidden_directories};
 use crate::model::judge::{Judges, MOST_CONFIRM};

@@ -18,9 +18,8 @@ use crate::platform::excerpt::last_chars;
 use crate::platform::files::error_at;
 use crate::platform::process::Echo;
 use crate::platform::{environment, process};
-use crate::workspace::base::{BaseFacts, BaseRepo};
 use crate::workspace::copy::{CopyMode, remove_entry};
-use crate::workspace::remove_directory;
+use crate::workspace::{BaseFacts, BaseRepo, remove_directory};
 
 /// Clones the repositories of a workspace to their paths.
 pub(crate) fn clone_all(

@@ -7,6 +7,16 @@ mod proc_files;
 mod process_list;
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::proc_files::of;
+pub(crate) use self::proc_files::{Member, of};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::process_list::of;
+pub(crate) use self::process_list::{Member, of};
+
+/// What the processes of a program are found by.
+pub(crate) struct Sought<'g> {
+    /// Id of its process group.
+    pub(crate) group: u32,
+    /// Whether its process group has ended: the id may be that of another group.
+    pub(crate) is_over: bool,
+    /// The variable that its detached processes have.
+    pub(crate) mark: Option<&'g str>,
+}

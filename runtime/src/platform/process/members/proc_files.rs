@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::platform::process::group::RunningGroup;
+use super::Sought;
 
 /// A running process.
 pub(crate) struct Member {
@@ -24,8 +24,8 @@ impl Member {
 }
 
 /// The running processes of programs; zombies do not run. None where there is no `/proc`.
-pub(crate) fn of(groups: &[RunningGroup]) -> Vec<Member> {
-    let Some(first) = groups.iter().map(RunningGroup::id).min() else { return Vec::new() };
+pub(crate) fn of(groups: &[Sought<'_>]) -> Vec<Member> {
+    let Some(first) = groups.iter().map(|group| group.group).min() else { return Vec::new() };
     // A process has a higher id than the one that started it, until ids start again from the lowest.
     let lowest = if newest_process().is_some_and(|newest| newest >= first) { first } else { 0 };
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -33,7 +33,7 @@ pub(crate) fn of(groups: &[RunningGroup]) -> Vec<Member> {
     ids.filter(|id: &u32| *id >= lowest).filter_map(|id| member(id, groups)).collect()
 }
 
-fn member(id: u32, groups: &[RunningGroup]) -> Option<Member> {
+fn member(id: u32, groups: &[Sought<'_>]) -> Option<Member> {
     let directory = Path::new("/proc").join(id.to_string());
     // Opened first: it stays this process, whatever takes the id later.
     let handle = pidfd_open(Pid::from_raw(id.try_into().ok()?)?, PidfdFlags::empty()).ok()?;
@@ -45,12 +45,12 @@ fn member(id: u32, groups: &[RunningGroup]) -> Option<Member> {
     if matches!(state, "Z" | "X") {
         return None;
     }
-    if groups.iter().any(|known| !known.is_over && known.id == group) {
+    if groups.iter().any(|known| !known.is_over && known.group == group) {
         return Some(Member { handle, is_detached: false });
     }
     let environment = fs::read(directory.join("environ")).ok()?;
-    let has_mark = |mark: &String| environment.split(|byte| *byte == 0).any(|set| set == mark.as_bytes());
-    let mut marks = groups.iter().filter_map(|known| known.detached_mark.as_ref());
+    let has_mark = |mark: &str| environment.split(|byte| *byte == 0).any(|set| set == mark.as_bytes());
+    let mut marks = groups.iter().filter_map(|known| known.mark);
     marks.any(has_mark).then_some(Member { handle, is_detached: true })
 }
 

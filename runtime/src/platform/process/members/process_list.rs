@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::platform::process::group::RunningGroup;
+use super::Sought;
 
 /// Every process with its environment after the command. Only macOS has `-E`; the others do so with `e` among options without `-`.
 const OPTIONS: &str = if cfg!(target_vendor = "apple") { "-axEww" } else { "axeww" };
@@ -29,9 +29,9 @@ impl Member {
 }
 
 /// The running processes of programs; zombies do not run. None without `ps`.
-pub(crate) fn of(groups: &[RunningGroup]) -> Vec<Member> {
-    let ids: Vec<u32> = groups.iter().filter(|group| !group.is_over).map(|group| group.id).collect();
-    let marks: Vec<&str> = groups.iter().filter_map(|group| group.detached_mark.as_deref()).collect();
+pub(crate) fn of(groups: &[Sought<'_>]) -> Vec<Member> {
+    let ids: Vec<u32> = groups.iter().filter(|group| !group.is_over).map(|group| group.group).collect();
+    let marks: Vec<&str> = groups.iter().filter_map(|group| group.mark).collect();
     if ids.is_empty() && marks.is_empty() {
         return Vec::new();
     }
