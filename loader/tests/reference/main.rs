@@ -16,7 +16,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "targets.md",
         title: "The targets file",
-        intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
+        intro: "Agents and judges that are commands: [How cases run](../command-agents.md) explains them. Agents that speak the \
                 Agent Client Protocol: [Agents over ACP](../acp.md).",
         tables: &[
             "targets-file",
@@ -74,7 +74,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "agent-skills.md",
         title: "Agent Skills",
-        intro: "The keys of a directory with `SKILL.md` and `evals/evals.json`, which is [a suite](../runs.md#agent-skills).",
+        intro: "The keys of a directory with `SKILL.md` and `evals/evals.json`, which is [a suite](../skills.md#the-suite-of-a-skill).",
         tables: &["skill-evals", "old-skill", "skill-eval", "skill-expectation", "skill"],
     },
     Page {
