@@ -26,8 +26,7 @@ pub struct Mcp {
     /// Target whose recordings are replayed, for targets that differ only in their model.
     #[key(Text, "default", default = "the target itself")]
     pub recorded_by: Option<String>,
-    /// Whether the agent has no other tools than those of its servers. Then a call that no server got was not made, also if the agent reports
-    /// no calls itself.
+    /// Whether the agent has no other tools than those of its servers. A call that no server got was then not made.
     #[key(Boolean, "true", default = "`false`")]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub only_tools: bool,

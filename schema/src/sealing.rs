@@ -20,13 +20,12 @@ pub struct Sealing {
     /// restricted by ports.
     #[key(OneOf(&[Choice(Network::WORDS), Object(NetworkPorts::TABLE)]), "{ports: [443]}", default = "`all`", by_hand)]
     pub network: Option<Network>,
-    /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database, or of a program that does what the
-    /// command may not.
+    /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database.
     #[key(Boolean, "true", default = "`false`")]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub unix_sockets: bool,
-    /// Files and directories that a sealed command may read and run: relative paths, absolute ones, and those in the home directory (`~/…`),
-    /// which it also finds in its own. The suite and the records stay closed.
+    /// Files and directories that a sealed command may read and run: relative or absolute paths, or `~/…`, which it also finds in its own home
+    /// directory. The suite and the records stay closed.
     #[key(List(&OneOf(&[File, Directory])), "[./prompts, ~/.config/my-agent]", codes(MissingPath, PathEscape), by_hand)]
     pub read: Vec<PathRef>,
     /// As `read`, for files and directories that it may change, too.
