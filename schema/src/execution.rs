@@ -80,8 +80,8 @@ pub struct Target {
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
     #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
-    /// A skill that only the trials of this target have in their workspace: its directory. Targets `with_skill` and `without_skill` or
-    /// `old_skill` are the arms of a comparison, see [skills](../skills.md).
+    /// Directory of a skill that only the trials of this target have in their workspace. Targets `with_skill` and `without_skill` or `old_skill`
+    /// are the arms of a comparison, see [skills](../skills.md).
     #[key(OneOf(&[Directory, Object(TargetSkill::TABLE)]), "./skills/pdf-forms")]
     #[key(codes(MissingPath, PathEscape, InvalidTarget, SettingConflict), by_hand)]
     #[json(default, skip_if = "Vec::is_empty")]
@@ -132,10 +132,10 @@ pub struct SuiteExecution {
     #[key(Some(&OneOf(&[Literal, Object(Target::TABLE)])), "[small, {name: large}]", codes(ConflictingKeys, InvalidTarget, OutOfRange),
         by_hand)]
     pub targets: (),
-    /// What the suite may cost in one run.
+    /// Budget of the suite in one run.
     #[key(Number(&POSITIVE), "2.50", old("budgetUsd"), default = "no limit", unit = "US dollars")]
     pub budget_usd: Option<f64>,
-    /// How many trials run at the same time at most, over all processes.
+    /// Maximum number of trials that run in parallel, across all processes.
     #[key(Integer(1, 50), "4", default = "no limit")]
     pub workers: Option<u32>,
     /// Whether the run of the suite stops after the first error.

@@ -30,7 +30,7 @@ pub struct Mcp {
     #[key(Boolean, "true", default = "`false`")]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub only_tools: bool,
-    /// Calls that fail or are late, to test what the agent does then. Of several entries for a call, the first one holds.
+    /// Calls that fail or are late, to test what the agent does then. Of several entries for a call, the first one applies.
     #[key(List(&Object(McpFault::TABLE)), "[{tool: search, fault: error, calls: [1]}]", codes(ConflictingKeys, TargetsFile))]
     pub faults: Vec<McpFault>,
 }
@@ -77,10 +77,10 @@ pub struct McpFault {
     /// `garbled`: the call is made, and the texts in its answer are cut off and damaged. `slow`: the answer is late.
     #[key(Choice(McpFaultKind::WORDS), "error", required)]
     pub fault: McpFaultKind,
-    /// Which of the calls that the entry is for, counted from 1 over the trial.
+    /// Which of these calls of the trial, counted from 1.
     #[key(List(&Integer(1, 1_000_000)), "[1, 2]", default = "all")]
     pub calls: Vec<u64>,
-    /// How late the answer is.
+    /// Delay of the answer.
     #[key(Number(&NOT_NEGATIVE), "2500", default = "5000 for `slow`, else 0", unit = "milliseconds")]
     pub after_ms: Option<f64>,
     /// The text of the error.

@@ -81,7 +81,7 @@ const PAGES: &[Page] = &[
         title: "Graders",
         intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \
                 `name` is the type, and its settings, `min_score` and `negate` are in `config`. \
-                [How a case passes](../passing.md#graders) says when each grader passes.",
+                [How a case passes](../passing.md#graders) says what each grader does with missing data.",
         tables: &[],
     },
     Page {
@@ -93,7 +93,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "calibration.md",
         title: "Calibrations",
-        intro: "Answers rated by people, by which judges are measured. [Judging](../judging.md#calibration) explains them.",
+        intro: "Human ratings that measure judges. [Judging](../judging.md#calibration) explains them.",
         tables: &["calibration", "minimum", "maximum", "sample"],
     },
 ];

@@ -157,7 +157,7 @@ pub struct Criterion {
     /// Identifies the criterion in the grader.
     #[key(Literal, "tone", default = "`rubric-n`, with its position", codes(InvalidRubric))]
     pub id: String,
-    /// What a good answer does. Only a criterion with `score_ranges` can do without.
+    /// What a good answer does. Optional with `score_ranges`.
     #[key(Text, "Is polite.", codes(InvalidRubric))]
     pub outcome: Option<String>,
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with

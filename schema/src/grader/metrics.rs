@@ -69,7 +69,7 @@ pub struct ExecutionMetrics {
     /// Longest duration.
     #[key(Number(&NOT_NEGATIVE), "30000", old("maxDurationMs"), unit = "milliseconds", codes(MissingGraderSetting))]
     pub max_duration_ms: Option<f64>,
-    /// Wanted share of exploring calls among all tool calls.
+    /// Expected share of exploring calls among all tool calls.
     #[key(Number(&FRACTION), "0.6", old("targetExplorationRatio"), codes(MissingGraderSetting))]
     pub target_exploration_ratio: Option<f64>,
     /// Largest distance from that share.
