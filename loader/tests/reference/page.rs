@@ -162,8 +162,14 @@ fn meaning(key: &Key) -> String {
         Some(lines) => format!("<pre>{}:<br>{}</pre>", key.name, lines.replace('\n', "<br>")),
         None => format!("`{}: {}`", key.name, key.example),
     };
+    let is_plain_word = key.example.chars().all(|character| character.is_alphanumeric() || "-_".contains(character));
     // The type shows how such values are written.
-    if !matches!(key.value, Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_)) {
+    let is_obvious = match key.value {
+        Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_) => true,
+        Type::AnyText | Type::NotEmpty | Type::Text | Type::Literal => is_plain_word,
+        _ => false,
+    };
+    if !is_obvious {
         text.push_str(&format!("<br>{example}"));
     }
     text
