@@ -67,7 +67,7 @@ pub struct McpServer {
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "mcp-fault", what = "a fault")]
 pub struct McpFault {
-    /// Name of the tool, or a pattern with `*` and `?`.
+    /// Name of the tool whose calls fail, or a pattern with `*` and `?`.
     #[key(Text, "search", required)]
     pub tool: String,
     /// Name of the server.
