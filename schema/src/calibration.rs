@@ -7,7 +7,7 @@ use crate::keys::{Keys as _, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
 
-/// `calibration.yaml` next to a suite: answers rated by people, by which judges are measured.
+/// `calibration.yaml` next to a suite: answers rated by people, which measure judges.
 ///
 /// ```
 /// use evalsuite_schema::Calibration;
@@ -30,8 +30,8 @@ pub struct Calibration {
     #[key(Number(&FRACTION), "0.7", default = "0.8")]
     pub threshold: f64,
     /// Required values. If a judge misses them, the suite's judge graders are reported but do not count.
-    #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "Required values. Graders of a judge that misses one decide nothing.")]
-    #[also(maximum: Object(&MAXIMUM), "{mae: 0.2}", "What a judge may not exceed.")]
+    #[also(minimum: Object(&MINIMUM), "{kappa: 0.6}", "Required values. If a judge misses one, graders that ask it are ignored.")]
+    #[also(maximum: Object(&MAXIMUM), "{mae: 0.2}", "Limits that a judge may not exceed.")]
     #[json(default, skip_if = "is_default")]
     pub bar: Bar,
     /// The answers, 2 to 1000: a list, or the path of a `.yaml` or `.jsonl` file with one.

@@ -50,10 +50,10 @@ use crate::{
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
 #[also(vars: Data, "{order: {id: 1182}}",
-    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, also in those of turns, of a simulated user and of included templates. A text that is one reference and nothing else becomes the value itself, of any type; in other text, text is inserted as it is, and other values as JSON. An unknown name is an error. `{{ '{{' }}` stands for the braces `{{` themselves. Prompts of judges and lines of the shell are not filled in.",
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, including those of turns, simulated users and templates, but not in prompts of judges and lines of the shell. A text that is only a reference becomes the value itself, of any type; in other text, values other than text are inserted as JSON. An unknown name is an error. `{{ '{{' }}` becomes `{{`.",
     codes(UnknownVariable, UnknownTemplateVariable, LimitExceeded))]
 #[also(matrix: OneOf(&[Map(&Some(&Any)), File]), "{language: [en, de]}",
-    "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are among the case's `vars`, and follow its id, as in `refund-en`.",
+    "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are added to `vars` and to the id, as in `refund-en`.",
     codes(ConflictingKeys, BlankValue, InvalidExternalFile, LimitExceeded), by_hand)]
 #[non_exhaustive]
 pub struct Case {
@@ -194,12 +194,7 @@ impl Case {
 
 const CASE_ID: Key = Key {
     codes: &[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision],
-    ..Key::new(
-        "id",
-        ID,
-        "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
-        "refund-small",
-    )
+    ..Key::new("id", ID, "Identifies the case in the suite and names its test.", "refund-small")
 };
 
 impl Case {
@@ -417,8 +412,8 @@ pub struct Task {
     /// What the task is about; judges see it.
     #[key(Text, "An invoice becomes an expense card.", required)]
     pub description: Option<String>,
-    /// What the agent gets. Text in `fixture_dir` and `base_fixture` names directories: the workspace is a copy of
-    /// `base_fixture` with `fixture_dir` over it, unless the macro says `fixtures = off`.
+    /// What the agent gets. Text in `fixture_dir` and `base_fixture` names directories: the workspace is a copy of `base_fixture` with
+    /// `fixture_dir` over it, unless the macro has `fixtures = off`.
     #[key(Data, "{\"content\": \"Lunch, 14.20 EUR\"}", codes(MissingFixture, PathEscape))]
     pub input: Object,
     /// Tags for `cargo evalsuite run --tag`.
@@ -447,7 +442,7 @@ pub struct Task {
     /// Results that the task has to pass or to fail.
     #[key(Object(Examples::TABLE), "{\"fail\": [\"Hello.\"]}", by_hand)]
     pub examples: (),
-    /// The `canary` of the suite: an agent that reads this file has read it too. JSON has no comments.
+    /// The `canary` of the suite, to detect an agent that reads this file.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
 }

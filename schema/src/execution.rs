@@ -28,14 +28,13 @@ pub struct Trials {
     /// No further trial of the case starts once its trials have cost this much.
     #[key(Number(&POSITIVE), "0.50", old("costLimitUsd"), default = "no limit", unit = "US dollars")]
     pub cost_limit_usd: Option<f64>,
-    /// How many trials may end in an error, after their retries, without the case ending in one. They count as if they had not
-    /// run. With more of them, the case ends in an error, even if other trials passed.
+    /// How many trials may end in an error, after their retries. They count as if they had not run. With more, the case ends in an error, even
+    /// if other trials passed.
     #[key(Integer(0, u32::MAX as u64), "1", default = "`0`", init = 0)]
     #[json(default, skip_if = "is_default")]
     pub errors: u32,
-    /// Whether the trials of a case within one run resemble each other, as with a response cache or one seed per run. Then a run counts as
-    /// one trial of each case wherever runs are compared, accepted or held to a baseline, and further trials of a case are not run to confirm
-    /// its result.
+    /// Whether the trials of a case within one run resemble each other, as with a response cache or one seed per run. In comparisons and
+    /// baselines, a run then counts as one trial of each case, and no case is repeated.
     #[key(Boolean, "true", default = "`false`", codes(SettingConflict))]
     #[json(default, skip_if = "is_default")]
     pub correlated: bool,
@@ -81,8 +80,8 @@ pub struct Target {
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
     #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
-    /// A skill that only the trials of this target have in their workspace: its directory. Targets `with_skill` and `without_skill` or
-    /// `old_skill` are the arms of a comparison, see [skills](../skills.md).
+    /// Directory of a skill that only the trials of this target have in their workspace. Targets `with_skill` and `without_skill` or `old_skill`
+    /// are the arms of a comparison, see [skills](../skills.md).
     #[key(OneOf(&[Directory, Object(TargetSkill::TABLE)]), "./skills/pdf-forms")]
     #[key(codes(MissingPath, PathEscape, InvalidTarget, SettingConflict), by_hand)]
     #[json(default, skip_if = "Vec::is_empty")]
@@ -133,17 +132,17 @@ pub struct SuiteExecution {
     #[key(Some(&OneOf(&[Literal, Object(Target::TABLE)])), "[small, {name: large}]", codes(ConflictingKeys, InvalidTarget, OutOfRange),
         by_hand)]
     pub targets: (),
-    /// What the suite may cost in one run.
+    /// Budget of the suite in one run.
     #[key(Number(&POSITIVE), "2.50", old("budgetUsd"), default = "no limit", unit = "US dollars")]
     pub budget_usd: Option<f64>,
-    /// How many trials run at the same time at most, over all processes.
+    /// Maximum number of trials that run in parallel, across all processes.
     #[key(Integer(1, 50), "4", default = "no limit")]
     pub workers: Option<u32>,
     /// Whether the run of the suite stops after the first error.
     #[key(Boolean, "true", old("failOnError"), default = "`false`")]
     pub fail_on_error: bool,
-    /// Whether commands that do not say so themselves are sealed: agents of a targets file, code graders and hooks. An agent in Rust runs in
-    /// the test program and cannot be sealed: `auto` records that, and `required` makes its trials errors.
+    /// Default of `sealed` for agents of a targets file, code graders and hooks. An agent in Rust cannot be sealed: `auto` records that, and
+    /// `required` makes its trials errors.
     #[key(Choice(SealMode::WORDS), "auto", default = "`off`")]
     pub sealed: Option<SealMode>,
     /// Whether answers are cached.
@@ -241,7 +240,7 @@ pub struct TargetSkill {
 #[derive(Debug, Keys)]
 #[keys(id = "old-skill", what = "an arm", by_hand)]
 pub struct OldSkill {
-    /// Directory of the older copy, with its `SKILL.md`: below the directory of the skill, where agents do not get what is in `evals`.
+    /// Directory of the older copy, with its `SKILL.md`, below the directory of the skill; agents do not get what is in `evals`.
     #[key(Directory, "evals/old-skill", required, codes(PathEscape, InvalidTarget), by_hand)]
     pub old_skill: (),
 }

@@ -40,7 +40,7 @@ pub struct WrittenHook {
     /// Working directory.
     #[key(Directory, "./scripts", default = "the suite's directory; in a workspace file, its directory", by_hand)]
     pub cwd: Option<PathRef>,
-    /// What runs. A hook with `reset` can do without.
+    /// What runs. Optional with `reset`.
     #[key(Command, "[./scripts/seed.sh, \"{{test_id}}\"]", old("script"), by_hand)]
     #[key(codes(InvalidHook, InvalidCommand, MissingPath, ArgumentNotFound, UnknownTemplateVariable))]
     pub command: Option<Command>,

@@ -26,12 +26,11 @@ pub struct Mcp {
     /// Target whose recordings are replayed, for targets that differ only in their model.
     #[key(Text, "default", default = "the target itself")]
     pub recorded_by: Option<String>,
-    /// Whether the agent has no other tools than those of its servers. Then a call that no server got was not made, also if the agent reports
-    /// no calls itself.
+    /// Whether the agent has no other tools than those of its servers. A call that no server got was then not made.
     #[key(Boolean, "true", default = "`false`")]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub only_tools: bool,
-    /// Calls that fail or are late, to test what the agent does then. Of several entries for a call, the first one holds.
+    /// Calls that fail or are late, to test what the agent does then. Of several entries for a call, the first one applies.
     #[key(List(&Object(McpFault::TABLE)), "[{tool: search, fault: error, calls: [1]}]", codes(ConflictingKeys, TargetsFile))]
     pub faults: Vec<McpFault>,
 }
@@ -68,7 +67,7 @@ pub struct McpServer {
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "mcp-fault", what = "a fault")]
 pub struct McpFault {
-    /// Name of the tool, or a pattern with `*` and `?`.
+    /// Name of the tool whose calls fail, or a pattern with `*` and `?`.
     #[key(Text, "search", required)]
     pub tool: String,
     /// Name of the server.
@@ -78,10 +77,10 @@ pub struct McpFault {
     /// `garbled`: the call is made, and the texts in its answer are cut off and damaged. `slow`: the answer is late.
     #[key(Choice(McpFaultKind::WORDS), "error", required)]
     pub fault: McpFaultKind,
-    /// Which of the calls that the entry is for, counted from 1 over the trial.
+    /// Which of these calls of the trial, counted from 1.
     #[key(List(&Integer(1, 1_000_000)), "[1, 2]", default = "all")]
     pub calls: Vec<u64>,
-    /// How late the answer is.
+    /// Delay of the answer.
     #[key(Number(&NOT_NEGATIVE), "2500", default = "5000 for `slow`, else 0", unit = "milliseconds")]
     pub after_ms: Option<f64>,
     /// The text of the error.

@@ -65,7 +65,7 @@ pub struct Message {
     /// Name of the speaker.
     #[key(AnyText, "support")]
     pub name: Option<String>,
-    /// Text, an object, or a list of parts. A message with `tool_calls` can do without.
+    /// Text, an object, or a list of parts. Optional with `tool_calls`.
     #[key(CONTENT, "Where is my order?", codes(InvalidMessage, InvalidInput, RoleMarker), by_hand)]
     pub content: Option<Content>,
     /// Tools that the assistant called.

@@ -11,25 +11,22 @@ use crate::json::{FromJson, ToJson};
 #[json(fill)]
 #[keys(id = "sealing")]
 pub struct Sealing {
-    /// Whether the kernel confines the command to its workspace, the system's programs and what `read` and `write` name (Linux). `auto`:
-    /// where the kernel can; the record says whether it did. `required`: where it cannot, the trial ends in an error before the agent
-    /// starts.
+    /// Whether the Linux kernel confines the command to its workspace, the system's programs, and what `read` and `write` name. `auto`: if the
+    /// kernel can; the record says whether it did. `required`: if it cannot, the trial is an error before the agent starts.
     #[key(Choice(SealMode::WORDS), "auto", default = "the suite's `execution.sealed`, else `off`")]
     pub sealed: Option<SealMode>,
-    /// What a sealed command may reach over the network: everything, nothing, or TCP with these ports. UDP, as of name servers, is not
-    /// restricted by ports.
+    /// Network access of a sealed command: everything, nothing, or TCP with these ports, which do not restrict UDP.
     #[key(OneOf(&[Choice(Network::WORDS), Object(NetworkPorts::TABLE)]), "{ports: [443]}", default = "`all`", by_hand)]
     pub network: Option<Network>,
-    /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database, or of a program that does what the
-    /// command may not.
+    /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database.
     #[key(Boolean, "true", default = "`false`")]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub unix_sockets: bool,
-    /// Files and directories that a sealed command may read and run: relative paths, absolute ones, and those in the home directory (`~/…`),
-    /// which it also finds in its own. The suite and the records stay closed.
+    /// Files and directories that a sealed command may read and run: relative or absolute paths, or `~/…`, which it also finds in its own home
+    /// directory. The suite and the records stay closed.
     #[key(List(&OneOf(&[File, Directory])), "[./prompts, ~/.config/my-agent]", codes(MissingPath, PathEscape), by_hand)]
     pub read: Vec<PathRef>,
-    /// As `read`, for files and directories that it may change, too.
+    /// Like `read`, for files and directories that it may also change.
     #[key(List(&OneOf(&[File, Directory])), "[~/.cache/my-agent]", codes(MissingPath, PathEscape), by_hand)]
     pub write: Vec<PathRef>,
 }

@@ -7,7 +7,6 @@ use crate::keys::{CANARY, ID};
 use crate::{Object, Value};
 
 /// The front matter of `SKILL.md`: YAML between two lines `---` at the start of the file. Every scalar is text: `version: 1.10` is `1.10`.
-/// What the reference reader `skills-ref` 0.1.1 refuses is a warning, or an error.
 #[derive(Debug, Keys)]
 #[keys(id = "skill", what = "the front matter of SKILL.md")]
 pub struct Skill {
@@ -102,11 +101,11 @@ pub struct SkillEvals {
     /// Metadata of every case, merged as that of an eval file.
     #[key(Data, "{\"team\": \"forms\"}")]
     pub metadata: Object,
-    /// A GUID of these evals alone. A trial whose agent says, does or writes it is an error with the code `saw_answers`.
+    /// A GUID of these evals alone. If the agent repeats it, the trial is an error with the code `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
-    /// What is compared in one run: `with_skill`, and `without_skill` or `{"old_skill": PATH}`. Every eval runs in each of them, as a
-    /// target of this name; an eval with `should_trigger` only where the skill is. Without the key, every trial has the skill.
+    /// What is compared in one run: `with_skill`, and `without_skill` or `{"old_skill": PATH}`, as targets of these names. Without the key,
+    /// every trial has the skill.
     #[key(
         Some(&OneOf(&[Choice(&[WITH_SKILL, WITHOUT_SKILL]), Object(OldSkill::TABLE)])),
         "[\"with_skill\", \"without_skill\"]",
@@ -144,8 +143,7 @@ pub struct SkillEval {
     /// What the agent is asked: one message of the user.
     #[key(Text, "\"Fill in form.pdf for Ada Lovelace.\"", required, codes(MissingInput), by_hand)]
     pub prompt: (),
-    /// What a good answer does. A judge grades the answer by it if there are no `expectations`, and sees it if there are; the answer is
-    /// never compared with the text.
+    /// What a good answer does. A judge grades the answer by it if there are no `expectations`, and sees it if there are.
     #[key(Text, "\"A filled-in form with Ada's name and address.\"")]
     pub expected_output: Option<String>,
     /// What has to be true of the work of the agent. A judge decides each one.

@@ -109,8 +109,8 @@ pub struct Suite {
     /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
-    /// A GUID of this suite alone, also written in its case files as a comment. A trial whose agent says, does or writes it is an error with the
-    /// code `saw_answers`.
+    /// A GUID of this suite alone, also written in its case files as a comment. If the agent repeats it, the trial is an error with the code
+    /// `saw_answers`.
     #[key(CANARY, "3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46", codes(OutOfRange), by_hand)]
     pub canary: Option<String>,
 }
@@ -212,8 +212,7 @@ pub struct SuiteJson {
     /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
-    /// A GUID of this suite alone, also written in its tasks. A trial whose agent says, does or writes it is an error with the code
-    /// `saw_answers`.
+    /// A GUID of this suite alone, also written in its tasks. If the agent repeats it, the trial is an error with the code `saw_answers`.
     #[key(CANARY, "\"3f0c9b52-61de-4a57-9a0e-7d1f5b8c2e46\"", codes(OutOfRange), by_hand)]
     pub canary: (),
 }

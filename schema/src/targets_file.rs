@@ -74,13 +74,13 @@ pub struct CliTarget {
     #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,
-    /// Time limit of a call where the case sets none.
+    /// Time limit of a call, if the case sets none.
     #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
     /// How an input file is written for `{FILES}`, with `{path}` and `{basename}`.
     #[key(Text, "\"--file {path}\"", old("attachments_format"), default = "`{path}`", init = "{path}".to_owned())]
     pub files_format: String,
-    /// Asked once per run, before the first trial.
+    /// Checked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     pub healthcheck: Option<HealthCheck>,
     /// What the command may use.
@@ -165,7 +165,7 @@ pub struct AcpTarget {
     /// One with `${{ NAME }}` is resolved when the agent starts, relative to the directory of the targets file.
     #[key(Directory, "./agent", default = "an empty workspace", by_hand)]
     pub cwd: Option<PathRef>,
-    /// Time limit of a turn where the case sets none.
+    /// Time limit of a turn, if the case sets none.
     #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
     pub timeout_seconds: Option<f64>,
     /// The id of the authentication method that the agent is asked to use before the session starts.
@@ -187,7 +187,7 @@ pub struct AcpTarget {
     /// Without it, the tokens of a conversation are known only if a number is smaller than in the turn before.
     #[key(Choice(ReportedTokens::WORDS), "turn")]
     pub tokens: Option<ReportedTokens>,
-    /// Asked once per run, before the first trial.
+    /// Checked once per run, before the first trial.
     #[key(Object(HealthCheck::TABLE), "{url: http://localhost:8080/health}", by_hand)]
     pub healthcheck: Option<HealthCheck>,
     /// What the agent may use.

@@ -53,10 +53,10 @@ pub struct SimulatedUser {
     /// What the user wants. The conversation ends when the user says that it is reached. Required without a `name`.
     #[key(Text, "A refund of the broken lamp.", codes(MissingKey))]
     pub goal: Option<String>,
-    /// What also ends the conversation, in words: the user says when it is the case.
+    /// What else ends the conversation, in words; the user decides whether it applies.
     #[key(Text, "The agent has refused twice.")]
     pub stops_when: Option<String>,
-    /// Most turns that the user writes. The conversation ends after the reply to the last one.
+    /// Maximum number of turns that the user writes. The conversation ends after the reply to the last one.
     #[key(Integer(1, MOST_TURNS), "6", default = "10", unit = "turns")]
     pub max_turns: u32,
     /// Name of the judge that writes the turns.

@@ -62,7 +62,7 @@ macro_rules! variables {
 }
 
 variables! {
-    /// number of trials of every case
+    /// number of trials of every case; more trials make a case of a `capability` suite easier
     Run("EVALSUITE_TRIALS", "an integer from 1 to 1000", "the value in the files");
     /// lowest score of a trial that passes
     Run("EVALSUITE_THRESHOLD", "a number from 0 to 1", "the value in the files");

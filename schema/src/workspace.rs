@@ -80,8 +80,8 @@ pub enum Isolation {
     Shared,
 }
 
-/// A git repository in the workspace. Every trial gets a copy, with the commit that is checked out, what led to it, and tags of that, but
-/// without a remote and later commits.
+/// A git repository in the workspace. Every trial gets a copy with the checked-out commit, its history and their tags, but without a remote and
+/// later commits.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]
@@ -148,8 +148,7 @@ pub struct WrittenClone {
     /// Number of commits of a shallow clone.
     #[key(Integer(1, u32::MAX as u64), "1", default = "all")]
     pub depth: Option<u32>,
-    /// Filter of the clone in which `ref` is looked up. All content of the commit and its history is then fetched, since the
-    /// workspace has no remote to fetch it from later.
+    /// Filter of the clone in which `ref` is looked up. All content of the commit and its history is then fetched.
     #[key(Text, "\"blob:none\"")]
     pub filter: Option<String>,
     /// Directories of a sparse checkout.

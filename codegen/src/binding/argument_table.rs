@@ -149,7 +149,7 @@ arguments! {
     }
     "crate" => crate_path: Option<Path> = None, |input, _, _| crate_path(input).map(Some), {
         value: "path", default: "`::evalsuite`",
-        doc: "Where generated code finds evalsuite, in a package that has it from a crate which re-exports it. The method of `generate` is `crate_path`.",
+        doc: "Path of evalsuite, for a package that uses it through a crate that re-exports it. The method of `generate` is `crate_path`.",
         example: "crate = my_facade::evalsuite"
     }
     "deny_warnings" => deny_warnings: bool = false, |_, _, _| syn::Result::Ok(true), {

@@ -1,4 +1,4 @@
-//! `calibration.yaml` next to a suite: answers rated by people, by which judges are measured.
+//! `calibration.yaml` next to a suite: answers rated by people, which measure judges.
 
 #[cfg(test)]
 mod tests;

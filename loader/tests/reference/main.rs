@@ -16,8 +16,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "targets.md",
         title: "The targets file",
-        intro: "Agents and judges that are commands: [How cases run](../runs.md#agents-that-are-commands) explains them. Agents that speak the \
-                Agent Client Protocol: [Agents over ACP](../acp.md).",
+        intro: "Agents and judges that are [commands](../command-agents.md), and agents that speak the [Agent Client Protocol](../acp.md).",
         tables: &[
             "targets-file",
             "cli-target",
@@ -74,7 +73,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "agent-skills.md",
         title: "Agent Skills",
-        intro: "The keys of a directory with `SKILL.md` and `evals/evals.json`, which is [a suite](../runs.md#agent-skills).",
+        intro: "The keys of the [suite of a skill](../skills.md#the-suite-of-a-skill), a directory with `SKILL.md` and `evals/evals.json`.",
         tables: &["skill-evals", "old-skill", "skill-eval", "skill-expectation", "skill"],
     },
     Page {
@@ -82,8 +81,7 @@ const PAGES: &[Page] = &[
         title: "Graders",
         intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \
                 `name` is the type, and its settings, `min_score` and `negate` are in `config`. \
-                [How a case passes](../passing.md#graders) says when each grader passes, and [Grading differences](../grading-differences.md) \
-                how scores are calculated where other tools differ.",
+                [How a case passes](../passing.md#graders) says what each grader does with missing data.",
         tables: &[],
     },
     Page {
@@ -95,7 +93,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "calibration.md",
         title: "Calibrations",
-        intro: "Answers rated by people, by which judges are measured. [Judging](../judging.md#calibration) explains them.",
+        intro: "Human ratings that measure judges. [Judging](../judging.md#calibration) explains them.",
         tables: &["calibration", "minimum", "maximum", "sample"],
     },
 ];

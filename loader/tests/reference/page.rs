@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, Status, Table, Type, tables};
 use evalsuite_loader::keys::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
-use evalsuite_schema::diagnostics::Code;
 
 use crate::{BELOW_GRADERS, page_of};
 
@@ -147,8 +146,7 @@ fn note(key: &Key) -> (String, String) {
         Status::NoEffect(instead) => format!("without effect; {instead}."),
         _ => format!("refused. {}", key.doc),
     };
-    let codes: String = codes(key).into_iter().map(|code| format!(" ({})", link(code))).collect();
-    (names.join(", "), format!("{what}{codes}"))
+    (names.join(", "), what)
 }
 
 fn meaning(key: &Key) -> String {
@@ -164,55 +162,17 @@ fn meaning(key: &Key) -> String {
         Some(lines) => format!("<pre>{}:<br>{}</pre>", key.name, lines.replace('\n', "<br>")),
         None => format!("`{}: {}`", key.name, key.example),
     };
+    let is_plain_word = key.example.chars().all(|character| character.is_alphanumeric() || "-_".contains(character));
     // The type shows how such values are written.
-    if !matches!(key.value, Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_)) {
+    let is_obvious = match key.value {
+        Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_) => true,
+        Type::AnyText | Type::NotEmpty | Type::Text | Type::Literal => is_plain_word,
+        _ => false,
+    };
+    if !is_obvious {
         text.push_str(&format!("<br>{example}"));
     }
-    let codes: Vec<String> = codes(key).into_iter().map(link).collect();
-    if !codes.is_empty() {
-        text.push_str(&format!("<br>Checked: {}", codes.join(", ")));
-    }
     text
-}
-
-fn link(code: Code) -> String {
-    format!("[{}](diagnostics.md#{}-{})", code.as_str(), code.as_str().to_lowercase(), code.name())
-}
-
-/// The diagnostics that guard a key, without those that README.md lists for every key.
-fn codes(key: &Key) -> Vec<Code> {
-    let mut codes = key.codes.to_vec();
-    let mut implied = vec![Code::MissingKey, Code::MissingGraderSetting];
-    if !key.old.is_empty() || key.or.is_some() || matches!(key.status, Status::Replaced(_)) {
-        implied.extend([Code::DeprecatedKey, Code::ConflictingKeys]);
-    }
-    if matches!(key.status, Status::NoEffect(_)) {
-        implied.push(Code::NoEffect);
-    }
-    of_type(&key.value, &mut implied);
-    codes.retain(|code| !implied.contains(code));
-    codes.sort();
-    codes.dedup();
-    codes
-}
-
-/// The diagnostics that follow from a type.
-fn of_type(value: &Type, codes: &mut Vec<Code>) {
-    if !matches!(value, Type::Any) {
-        codes.push(Code::WrongType);
-    }
-    match value {
-        Type::NotEmpty | Type::Text => codes.push(Code::BlankValue),
-        Type::Literal => codes.extend([Code::BlankValue, Code::InterpolationNotAllowed]),
-        Type::Number(_) | Type::Integer(..) => codes.push(Code::OutOfRange),
-        Type::Choice(_) => codes.extend([Code::InvalidChoice, Code::InterpolationNotAllowed]),
-        Type::File | Type::Directory => {
-            codes.extend([Code::BlankValue, Code::InterpolationNotAllowed, Code::MissingPath, Code::PathEscape]);
-        }
-        Type::List(of) | Type::Some(of) | Type::Map(of) => of_type(of, codes),
-        Type::OneOf(types) => types.iter().for_each(|of| of_type(of, codes)),
-        _ => {}
-    }
 }
 
 /// A type in words.
@@ -262,11 +222,11 @@ pub(crate) fn placeholders() -> String {
         format!("| placeholder | filled with |\n| --- | --- |\n{rows}")
     };
     format!(
-        "# Placeholders\n\nNames in braces that are filled with values of a trial. Since 0.1.\n\n\
+        "# Placeholders\n\nNames in braces that are filled with values of a trial.\n\n\
          ## Environment variables\n\nWhen a trial starts, `${{{{ NAME }}}}` in a text of a suite's files is replaced by the \
          environment variable of this name. An unset variable is the error [E073](diagnostics.md#e073-unset-variable). Ids, paths and \
          other values that are needed at compile time cannot contain it: [E027](diagnostics.md#e027-interpolation-not-allowed). The \
-         tasks layout does not have these placeholders.\n\n\
+         tasks layout has no such placeholders.\n\n\
          ## Commands of a targets file\n\n{}\nAn unknown name in capitals is the error \
          [E072](diagnostics.md#e072-unknown-placeholder).\n\n\
          ## Commands of hooks\n\n{}\n## Prompts of judges\n\n{}\nA prompt with `{{{{ output }}}}` is sent as it is.\n\n\

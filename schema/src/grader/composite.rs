@@ -15,7 +15,7 @@ pub struct Composite {
     #[key(ASSERTIONS, "[{type: is-json}, {type: contains, value: paid}]")]
     #[key(name = "assertions", old("assert", "evaluators"), required, by_hand, codes(InvalidComposite))]
     pub members: Vec<Grader>,
-    /// How they become one score.
+    /// How the members become one score.
     #[key(Object(AggregatorKeys::TABLE), "{type: threshold, threshold: 0.5}", required, by_hand)]
     pub aggregator: Aggregator,
 }

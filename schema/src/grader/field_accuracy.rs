@@ -71,7 +71,7 @@ pub struct Field {
     #[key(Choice(FieldMatch::WORDS), "numeric_tolerance", name = "match", required)]
     #[json(rename = "match")]
     pub matching: FieldMatch,
-    /// Whether a missing field is a miss; otherwise it is left out.
+    /// Whether a missing field counts as a mismatch; otherwise it is left out.
     #[key(Boolean, "false", default = "`true`", init = true)]
     pub required: bool,
     /// Share in the mean of the fields.

@@ -10,9 +10,8 @@ use crate::PathRef;
 /// Types of the key `schema`.
 const SCHEMA: crate::keys::Type = crate::keys::Type::OneOf(&[crate::keys::Type::File, crate::keys::Type::Data]);
 
-/// The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled keywords, invalid
-/// patterns, references out of the file and reference cycles are reported with their location. `format` is enforced in all drafts, and nothing
-/// is ever fetched. Without the feature `json-schema` (`cargo add --dev evalsuite --features json-schema`), the grader is a compile error.
+/// The answer, without code fences, is JSON that conforms to a JSON Schema. The build checks the schema. `format` is enforced in all drafts, and
+/// nothing is fetched. Needs the feature `json-schema` of evalsuite.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(by_hand)]
@@ -38,10 +37,9 @@ impl JsonSchema {
     }
 }
 
-/// The answer contains a JSON object, between any other text. A brace that is followed by a key and a colon, or by a closing brace, begins
-/// an object; other braces are text. If the object is not finished or not JSON, the objects in it do not count. With `schema`, one of its
-/// objects conforms to it, as with `json-schema`, which also describes how schemas are checked and which feature they need. An object
-/// inside an object is not checked separately.
+/// The answer contains a JSON object, between any other text. A brace followed by a key and a colon, or by a closing brace, begins an object;
+/// other braces are text. If an object is not finished or not JSON, the objects in it do not count. With `schema`, one of the objects conforms
+/// to it, as in `json-schema`; objects inside others are not checked.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]

@@ -157,7 +157,7 @@ pub struct Criterion {
     /// Identifies the criterion in the grader.
     #[key(Literal, "tone", default = "`rubric-n`, with its position", codes(InvalidRubric))]
     pub id: String,
-    /// What a good answer does. Only a criterion with `score_ranges` can do without.
+    /// What a good answer does. Optional with `score_ranges`.
     #[key(Text, "Is polite.", codes(InvalidRubric))]
     pub outcome: Option<String>,
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
@@ -171,7 +171,7 @@ pub struct Criterion {
     /// Whether the grader fails if the criterion is not satisfied. One with a `min_score` is always required.
     #[key(Boolean, "false", default = "`true`; `false` with `score_ranges`", codes(SettingConflict))]
     pub required: bool,
-    /// Lowest score that satisfies the criterion, where a criterion has `score_ranges`.
+    /// Lowest score that satisfies a criterion with `score_ranges`.
     #[key(Number(&PASS_MARK), "0.7", codes(InvalidRubric, SettingConflict, ConflictingKeys))]
     pub min_score: Option<f64>,
     /// What the scores from 0 to 10 mean: a list of ranges, or a mapping from the lowest score of each range to its meaning. Every

@@ -28,7 +28,7 @@ pub struct Template;
 #[keys(by_hand)]
 #[also(negate: Boolean, "true", "Whether the result is inverted.", default = "`false`")]
 #[also(transform: List(&OneOf(&[Choice(StepWord::WORDS), Object(ObjectStep::TABLE)])), "[trim, {json: total}]",
-    "Steps that change the answer before the grader sees it, in order: `trim` removes white space around it, `lowercase` and `uppercase` change its letters, `{json: PATH}` takes a value of an answer in JSON, `{replace: PATTERN, with: TEXT}` replaces what matches. They do not affect graders that do not look at the answer.",
+    "Steps that change the answer before the grader sees it, in order: `trim`, `lowercase`, `uppercase`, `{json: PATH}`, which takes a value of an answer in JSON, or `{replace: PATTERN, with: TEXT}`.",
     default = "the answer as it is")]
 struct Changes;
 
@@ -56,7 +56,7 @@ struct CommonKeys {
         "Whether the trial fails if this grader does not pass. A number is an old spelling of `true` with this `min_score`.",
         default = "`false`", codes(DeprecatedValue, ConflictingKeys))]
     #[also(min_score: Number(&PASS_MARK), "0.9",
-        "Pass mark: lowest score of a passing verdict. It asks for partial credit where the case would fail: of limits and of tool calls.",
+        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, in place of failing the case.",
         default = "the threshold of the case; 1 for limits and checks of tool calls")]
     #[key(flatten)]
     _changes: Changes,
@@ -71,7 +71,7 @@ pub static TASK_GRADER_KEYS: &[Key] = TaskKeys::TABLE.keys;
 #[keys(by_hand)]
 struct TaskKeys {
     #[also(min_score: Number(&PASS_MARK), "0.9",
-        "Pass mark: lowest score of a passing verdict. It asks for partial credit where the case would fail: of limits and of tool calls.",
+        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, in place of failing the case.",
         default = "the threshold of the suite, which is 1 by default")]
     #[key(flatten)]
     _changes: Changes,

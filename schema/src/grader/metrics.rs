@@ -25,7 +25,7 @@ pub struct Cost {
 
 impl GraderSettings for Cost {}
 
-/// Token counts are within their limits, of which there is at least one.
+/// Token counts are within the limits, at least one of which is set.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -43,7 +43,7 @@ pub struct TokenUsage {
 
 impl GraderSettings for TokenUsage {}
 
-/// Several limits at once, of which there is at least one, and each of which has to hold; the score is the share that holds.
+/// All limits hold, at least one of which is set; the score is the share that holds.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]
@@ -69,7 +69,7 @@ pub struct ExecutionMetrics {
     /// Longest duration.
     #[key(Number(&NOT_NEGATIVE), "30000", old("maxDurationMs"), unit = "milliseconds", codes(MissingGraderSetting))]
     pub max_duration_ms: Option<f64>,
-    /// Wanted share of exploring calls among all tool calls.
+    /// Expected share of exploring calls among all tool calls.
     #[key(Number(&FRACTION), "0.6", old("targetExplorationRatio"), codes(MissingGraderSetting))]
     pub target_exploration_ratio: Option<f64>,
     /// Largest distance from that share.

@@ -49,14 +49,13 @@ pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory
 macro_rules! built_in_graders {
     ($generate:ident) => {
         $generate! {
-            /// The answer contains the text. White space around the text counts, except in an answer that is nothing but the text.
+            /// The answer contains the text. White space around the text counts, unless the answer is nothing but the text.
             Contains(TextValue) = "contains", Code, text_graders::contains::<{ text_graders::MATCH_CASE }>, r#"{ type: contains, value: "19.90", required: true }"#;
             /// The answer contains at least one of the texts.
             ContainsAny(TextList) = "contains-any", Code, text_graders::contains_any::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#;
             /// The answer contains all of the texts.
             ContainsAll(TextList) = "contains-all", Code, text_graders::contains_all::<{ text_graders::MATCH_CASE }>, r#"{ type: contains-all, value: ["1182", "19.90"] }"#;
-            /// Like `contains`, ignoring case. Letters are the same if they have the same upper or lower case letter, wherever they are: `Σ`,
-            /// `σ` and `ς`. `ß` is not `ss`.
+            /// Like `contains`, ignoring case. `Σ`, `σ` and `ς` are the same letter, `ß` is not `ss`.
             Icontains(TextValue) = "icontains", Code, text_graders::contains::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains, value: refund }"#;
             /// Like `contains-any`, ignoring case.
             IcontainsAny(TextList) = "icontains-any", Code, text_graders::contains_any::<{ text_graders::IGNORE_CASE }>, r#"{ type: icontains-any, value: [sorry, apologies] }"#;
@@ -70,7 +69,8 @@ macro_rules! built_in_graders {
             Equals(TextValue) = "equals", Code, text_graders::equals, r#"{ type: equals, value: approved }"#;
             Regex(Regex) = "regex", Code, regex::grade, r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#;
             Similar(Similar) = "similar", Code, similar::grade, r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#;
-            /// The answer is one JSON value. JSON is what RFC 8259 defines, at most 127 lists and objects deep. Repeated keys, numbers of any size and unpaired surrogates (`"\ud800"`) are JSON; `NaN`, comments, trailing commas and a byte order mark are not. Python's `json` decides alike, except that it accepts `NaN` and `Infinity`.
+            /// The answer is one JSON value (RFC 8259), at most 127 lists and objects deep. Repeated keys, numbers of any size and unpaired
+            /// surrogates (`"\ud800"`) are JSON; `NaN`, comments, trailing commas and a byte order mark are not.
             IsJson = "is-json", Code, json_graders::is_json, r#"{ type: is-json }"#;
             ContainsJson(ContainsJson) = "contains-json", Code, json_graders::contains_json, r#"{ type: contains-json, schema: ./refund.schema.json }"#;
             JsonSchema(JsonSchema) = "json-schema", Code, json_graders::json_schema::grade, r#"{ type: json-schema, schema: ./refund.schema.json }"#;

@@ -5,10 +5,10 @@ use evalsuite_derive::{Keys, skip_empty};
 use super::GraderSettings;
 use crate::json::{FromJson, ToJson};
 
-/// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions, deletions and
-/// replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact. If the product of the
-/// lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an error rather than a guess. With
-/// `max_distance` the score is 1 if the edit distance is at most that, else 0.
+/// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. The distance counts inserted,
+/// deleted and replaced characters (Unicode scalar values) of the trimmed texts. If the product of the lengths of the differing parts exceeds
+/// 10^10 (two texts of 100,000 characters), the grader is an error. With `max_distance`, the score is 1 if the edit distance is at most that,
+/// else 0.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct Similar {

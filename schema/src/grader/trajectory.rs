@@ -12,9 +12,9 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
     crate::keys::Type::Some(&crate::keys::Type::Text),
 ]);
 
-/// The agent called the expected tools: everything that is expected holds. The score is the share that holds. In names of tools `*` matches
-/// any characters and `?` one. A transcript without tool calls is judged only if the agent reports that it is complete. A call without
-/// input has the arguments `{}`; an input that is an object as JSON text is that object.
+/// The agent called the expected tools. The score is the share of expectations that hold. In names of tools, `*` matches any characters and `?`
+/// one. A transcript without tool calls is graded only if the agent reports that it is complete. A call without input has the arguments `{}`; an
+/// input that is an object as JSON text is that object.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct ToolTrajectory {
@@ -112,7 +112,7 @@ pub struct ExpectedCall {
     #[key(Some(&Text), "[request_id]", codes(SettingConflict, MissingGraderSetting),
         empty(MissingGraderSetting, "is an empty list", "name arguments that are not compared, or delete the key"))]
     pub ignore_args: Vec<String>,
-    /// Longest duration of the call, with `in_order` or `exact`. If the duration of the call is not reported, the grader is an error.
+    /// Longest duration of the call, with `in_order` or `exact`. If it is not reported, the grader is an error.
     #[key(Number(&NOT_NEGATIVE), "500", old("maxDurationMs"), unit = "milliseconds", codes(SettingConflict))]
     pub max_duration_ms: Option<f64>,
 }

@@ -25,7 +25,7 @@ fn contracts() -> BTreeMap<String, Contract> {
     let mut contracts = BTreeMap::new();
     for row in rows.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.trim_matches([' ', '|']).split(" | ").map(str::trim).collect();
-        let [types, _, _, score, guard, unreadable] = cells[..] else { panic!("six cells: {row}") };
+        let [types, score, guard, unreadable] = cells[..] else { panic!("four cells: {row}") };
         for name in types.split(", ") {
             let [score, guard, unreadable] = [score, guard, unreadable].map(str::to_owned);
             let before = contracts.insert(name.trim_matches('`').to_owned(), Contract { score, guard, unreadable });

@@ -155,23 +155,3 @@ fn the_arms_of_a_command_are_its_default_target() {
     let ran = package.cargo(["test", "_1"]).run().succeeds("the command finds the skill");
     ran.says("test csv::with_skill::_1 ... ok").says("test csv::without_skill::_1 ... ok");
 }
-
-#[slow(builds)]
-#[test]
-fn the_guide_gets_to_a_red_and_a_green_case() {
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/skills.md")).unwrap();
-    let block = |language: &str| {
-        let (_, rest) = guide.split_once(&format!("```{language}\n")).expect("the guide has a block");
-        rest.split_once("```").expect("it ends").0
-    };
-    let (evals, test) = (block("json"), block("rust"));
-    assert!(evals.lines().count() + test.lines().count() <= 12, "{evals}\n{test}");
-    let package = Package::new("skill_of_the_guide");
-    package
-        .library("")
-        .write("tests/evals.rs", test)
-        .write("skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets people.\n---\n")
-        .write("skills/greet/evals/evals.json", evals);
-    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one case is red");
-    ran.says("test greet::green ... ok").says("test greet::red ... FAILED").says("test greet::suite_check ... ok");
-}

@@ -89,7 +89,7 @@ fn a_skill() {
 
 #[slow(builds)]
 #[test]
-fn no_section_has_more_lines_than_the_page_says() {
+fn each_section_has_at_most_twelve_lines() {
     let page = page();
     let mut sections: Vec<&str> = page.iter().map(|block| &*block.section).collect();
     sections.dedup();

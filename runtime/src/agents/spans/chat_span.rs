@@ -243,7 +243,7 @@ fn cost(fields: &Object) -> Option<f64> {
 const GOOGLE_REQUEST: &str = "gcp.vertex.agent.llm_request";
 
 /// The current name of an attribute, and its other names in the order of their precedence. A name that ends with `.*` is that of a list whose
-/// values are spread over attributes with numbers in their names. `docs/spans.md` says who uses which name.
+/// values are spread over attributes with numbers in their names. `docs/spans.md` lists them.
 const NAMES: [(&str, &[&str]); 13] = [
     ("gen_ai.request.model", &["llm.model_name"]),
     ("gen_ai.response.finish_reasons", &["llm.finish_reason"]),

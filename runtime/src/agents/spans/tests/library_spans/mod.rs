@@ -1,5 +1,10 @@
-//! Spans as libraries made them in a run with a made-up model, which asks for the time in Lima: `docs/spans.md` lists versions and attributes.
-//! Each becomes the same transcript.
+//! Spans as libraries made them in a run with a made-up model, which asks for the time in Lima. Each becomes the same transcript. `docs/spans.md`
+//! lists the attributes.
+//!
+//! Versions: rig 0.46.0, genai 0.7.2, adk-rust 2.3.0; in Python `opentelemetry-instrumentation-genai-openai` 1.3b0 and
+//! `opentelemetry-instrumentation-openai-v2` 2.4b0; of OpenLLMetry `opentelemetry-instrumentation-openai`, `-openai-agents` and `-langchain`
+//! 0.62.4 and 0.40.14; `openinference-instrumentation-openai` 0.1.66, `-langchain` 0.1.80 and `-openai-agents` 2.6.0; pydantic-ai 2.68.0,
+//! strands-agents 1.62.0, `agent-framework-core` 1.23.0, google-adk 2.13.0, `mcp` 2.3.0.
 
 mod agent_frameworks;
 mod mcp_and_values;
