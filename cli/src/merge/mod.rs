@@ -22,7 +22,8 @@ use crate::platform::output::{Progress, print_json, say, stdout};
 
 /// Merge the parts of a run from several machines
 ///
-/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Exit status: 0 on success, 1 if
+/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. A warning names parts with another
+/// `EVALSUITE_AGENT_DIGEST`. Exit status: 0 on success, 1 if
 /// the parts contradict each other, 2 if a part is missing or still running, or the merged run already exists. Nothing is written unless the
 /// merge succeeds.
 #[derive(Debug, Args)]

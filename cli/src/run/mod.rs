@@ -124,8 +124,6 @@ use crate::platform::cli_error::{CliError, Exit, Result};
 use crate::platform::output::{print, say};
 use crate::{check, diff, report};
 
-const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
-
 /// The result of a run of chosen cases.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct RunResult {
@@ -157,7 +155,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let chosen = choose_tests(command, &output, &suites)?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
-    let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+    let agent_digest = match env::var_os(RunRecord::AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
         Some(digest) => digest,
         None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
     };
@@ -169,7 +167,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             .env("EVALSUITE_RUN_ID", &id)
             // Absolute: tests run in the directories of their packages.
             .env("EVALSUITE_OUTPUT", &output)
-            .env(AGENT_DIGEST, &agent_digest);
+            .env(RunRecord::AGENT_DIGEST, &agent_digest);
         #[cfg(feature = "mcp")]
         tests.env("EVALSUITE_MCP_PROXY", env::current_exe()?);
         if let Some(trials) = command.confirm {

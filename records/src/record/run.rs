@@ -37,6 +37,9 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// The environment variable with the digest of the agent.
+    pub const AGENT_DIGEST: &'static str = "EVALSUITE_AGENT_DIGEST";
+
     /// Whether two runs are of one agent: of one commit, without changed files, or with the same digest of the agent
     /// (`EVALSUITE_AGENT_DIGEST`, which `cargo evalsuite run` sets). Of a run outside of a repository this is not known.
     pub fn is_of_same_agent(&self, other: &Self) -> bool {
@@ -50,7 +53,7 @@ impl RunRecord {
 
     /// Digest of the agent, which `cargo evalsuite run` sets, if the run has it.
     pub fn agent_digest(&self) -> Option<&str> {
-        self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
+        self.env.get(Self::AGENT_DIGEST)?.as_deref()
     }
 
     /// Whether the trials of two runs are of one sample: both are of one agent, which was called.
