@@ -6,7 +6,7 @@ use evalsuite_schema::decimal::{at_least, at_most, is_same};
 use evalsuite_statistics::{CaseTrials, Worse, mean, worse_cases};
 use serde::Serialize;
 
-use super::compared::{Compared, case_trials, observed, records, unknown_trials};
+use super::compared::{Compared, case_trials, observed, unknown_trials};
 use super::evidence::{ComparisonUnit, Differences, Evidence, p_value};
 use super::pairing::{Groups, Pair, Standard, pair_cases};
 use super::pooled::BetweenRuns;
@@ -14,7 +14,7 @@ use super::{
     CaseChange, ChangeKind, CompareOptions, ComparisonVerdict, FEWEST_PAIRS, JudgedAnswers, MOST_MISSING,
     SliceComparison,
 };
-use crate::run_data::{CaseData, count_outcomes, identity};
+use crate::run_data::{CaseData, count_outcomes, counted_records, identity};
 
 /// Between minus and plus so many standard deviations are 95 % of the differences that chance alone makes.
 const CHANCE: f64 = 1.96;
@@ -116,13 +116,13 @@ impl<'a> SuitePairs<'a> {
                 *numbers.entry(slice.clone()).or_insert(next)
             });
             let slices = slices.collect();
-            let unknown = [base, run].map(|case| unknown_trials(&case.record));
+            let unknown = [base, run].map(unknown_trials);
             let both = [(base, stops[0]), (run, stops[1])];
             let [(in_base, base), (in_run, scores)] =
                 both.map(|(case, stops)| observed(case, standard, run.record.rule, stops));
             let trials = case_trials(in_base, in_run, run);
             let by_run = [(both[0].0, &base), (both[1].0, &scores)].map(|(case, scores)| {
-                let ids = records(case).iter().map(|record| record.run_id.clone());
+                let ids = counted_records(case).iter().map(|record| record.run_id.clone());
                 ids.zip(scores.iter().cloned()).filter(|(_, scores)| !scores.is_empty()).collect()
             });
             let cluster = groups.cluster(identity, compared.len() + hidden.len());
@@ -220,7 +220,7 @@ impl<'a> SuitePairs<'a> {
     /// Adds the cases whose tests say that they pass no more.
     pub(super) fn add_worse_than_standard(&self, worse: &mut Worse) {
         let both = self.pairs.iter().filter_map(|pair| match pair {
-            Pair::Both(base, run) => Some([&base.record, &run.record]),
+            Pair::Both(base, run) => Some([*base, *run]),
             _ => None,
         });
         for (found, cases) in worse.p_values.iter_mut().zip(both) {
@@ -260,7 +260,7 @@ impl<'a> SuitePairs<'a> {
 }
 
 fn passed(cases: &[&CaseData]) -> (u32, u32) {
-    let counts = count_outcomes(cases.iter().flat_map(|case| records(case)).map(|record| record.outcome));
+    let counts = count_outcomes(cases.iter().flat_map(|case| counted_records(case)).map(|record| record.outcome));
     (counts.passed, counts.run())
 }
 

@@ -10,7 +10,7 @@ use evalsuite_report::baseline_as_run::{
 };
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
-    accept_answers, write_accepted_answers, write_baseline,
+    accept_answers, pooled, write_accepted_answers, write_baseline,
 };
 use evalsuite_schema::SuiteKind;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -618,6 +618,32 @@ fn a_case_counts_anew_after_its_trials_decide_it_in_another_way() {
         let back = accepted(&of("third", Rule::Any, false), Some(&by_run.baseline), &[]);
         assert_eq!(trials(&back.baseline), [("a", 2, 3)], "{back}");
         let compared = Comparison::with_baselines(std::slice::from_ref(&one_by_one), &switched, &CompareOptions::new());
+/// Of three runs of a commit, all of which failed, one counted.
+#[test]
+fn runs_of_such_a_case_that_are_counted_together_count_once_each() {
+    let by_mean = |id: &str, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        for case in &mut run.suites[0].cases {
+            (case.record.rule, case.record.run_id) = (Rule::Mean, id.to_owned());
+        }
+        run
+    };
+    let good = NAMES.map(|id| (id, 3, 3));
+    let accept_next = |before: Option<Baseline>, run: usize| {
+        Some(accepted(&by_mean(&format!("good-{run}"), &good), before.as_ref(), &[]).baseline)
+    };
+    let baseline = (0..5).fold(None, accept_next).unwrap();
+    assert_eq!(trials(&baseline)[0], ("a", 5, 5));
+    let bad = [&[("a", 0, 3)], &good[1..]].concat();
+    let of_runs = |ids: &[&str]| {
+        let run = pooled(ids.iter().map(|id| by_mean(id, &bad)).collect());
+        Comparison::with_baselines(std::slice::from_ref(&baseline), &run, &CompareOptions::new()).suites.remove(0)
+    };
+    let (one, three) = (of_runs(&["one"]), of_runs(&["one", "two", "three"]));
+    assert_eq!((one.changes[0].kind, one.changes[0].run), (ChangeKind::Changed, (0, 1)), "{one}");
+    assert_eq!((three.changes[0].kind, three.changes[0].run), (ChangeKind::Regressed, (0, 3)), "{three}");
+}
+
         assert_eq!(compared.suites[0].changes[0].kind, ChangeKind::Redefined, "{compared}");
         let compared = Comparison::with_baselines(&[by_run.baseline], &switched, &CompareOptions::new());
         assert_eq!(compared.suites[0].changes, [], "{compared}");
