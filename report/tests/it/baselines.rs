@@ -350,6 +350,30 @@ fn what_a_run_has_added_to_a_baseline_of_an_older_version_is_not_known() {
     assert_eq!(trials(&third_grown), [("a", 7, 7)]);
 }
 
+/// The header knows the last runs: an older one looked as if it had never been accepted, and its trials were added once more.
+#[test]
+fn a_run_that_was_accepted_before_all_known_ones_does_not_count_again() {
+    let any = run(&[("a", 1, 1)]);
+    let at = |id: &str, minute: usize| {
+        let mut run = any.clone();
+        (run.run_id, run.suites[0].cases[0].record.run_id) = (id.to_owned(), id.to_owned());
+        run.record.as_mut().unwrap().started_at = format!("2026-11-22T10:{minute:02}:00.000Z");
+        run
+    };
+    let of_minute = |minute: usize| at(&format!("run-{minute:02}"), minute);
+    let accept_next =
+        |before: Option<Baseline>, minute: usize| Some(accepted(&of_minute(minute), before.as_ref(), &[]).baseline);
+    let baseline = (0..60).fold(None, accept_next).unwrap();
+    assert_eq!(trials(&baseline), [("a", 60, 60)]);
+    let again = (0..60).fold(Some(baseline.clone()), accept_next).unwrap();
+    assert_eq!(trials(&again), [("a", 60, 60)], "all runs are accepted once more");
+    let first = accepted(&of_minute(0), Some(&baseline), &[]);
+    assert!(first.to_string().contains("`--force CASE` replaces all results of a case with them"), "{first}");
+    // A run that ended later than one that was accepted before it.
+    let late = accepted(&at("run-58-late", 58), Some(&baseline), &[]);
+    assert_eq!(trials(&late.baseline), [("a", 61, 61)]);
+}
+
 #[test]
 fn a_run_is_the_same_in_a_directory_of_another_name() {
     let mut run = run_named("first", &[("a", 1, 1)]);
@@ -594,30 +618,6 @@ fn a_run_of_a_case_whose_trials_decide_by_their_mean_counts_once() {
     assert_eq!((change.kind, change.base, change.run), (ChangeKind::Changed, (2, 2), (0, 1)), "{compared}");
 }
 
-/// Runs were added to trials: a case that had passed in 9 of 10 trials passed "in 10 of 11".
-#[test]
-fn a_case_counts_anew_after_its_trials_decide_it_in_another_way() {
-    let of = |id: &str, rule, correlated| {
-        let mut run = run_named(id, &[("a", 2, 3)]);
-        let record = &mut run.suites[0].cases[0].record;
-        (record.kind, record.rule, record.correlated, record.threshold) =
-            (SuiteKind::Capability, rule, correlated, 0.5);
-        run
-    };
-    let one_by_one = accepted(&of("first", Rule::Any, false), None, &[]).baseline;
-    let text = one_by_one.to_text();
-    assert!(!text.contains("counts_runs") && Baseline::parse(&text).unwrap() == one_by_one, "{text}");
-    let every = accepted(&of("every", Rule::Every, false), Some(&one_by_one), &[]);
-    assert_eq!((trials(&every.baseline), decisions(&every)), (vec![("a", 4, 6)], vec![("a", Decision::Updated)]));
-    for (rule, correlated) in [(Rule::Mean, false), (Rule::ConfidenceInterval, false), (Rule::Any, true)] {
-        let switched = of("second", rule, correlated);
-        let by_run = accepted(&switched, Some(&one_by_one), &[]);
-        let expected = (vec![("a", 1, 1)], vec![("a", Decision::Redefined)]);
-        assert_eq!((trials(&by_run.baseline), decisions(&by_run)), expected, "{rule:?}");
-        assert_eq!(Baseline::parse(&by_run.baseline.to_text()).unwrap(), by_run.baseline);
-        let back = accepted(&of("third", Rule::Any, false), Some(&by_run.baseline), &[]);
-        assert_eq!(trials(&back.baseline), [("a", 2, 3)], "{back}");
-        let compared = Comparison::with_baselines(std::slice::from_ref(&one_by_one), &switched, &CompareOptions::new());
 /// Of three runs of a commit, all of which failed, one counted.
 #[test]
 fn runs_of_such_a_case_that_are_counted_together_count_once_each() {
@@ -644,6 +644,30 @@ fn runs_of_such_a_case_that_are_counted_together_count_once_each() {
     assert_eq!((three.changes[0].kind, three.changes[0].run), (ChangeKind::Regressed, (0, 3)), "{three}");
 }
 
+/// Runs were added to trials: a case that had passed in 9 of 10 trials passed "in 10 of 11".
+#[test]
+fn a_case_counts_anew_after_its_trials_decide_it_in_another_way() {
+    let of = |id: &str, rule, correlated| {
+        let mut run = run_named(id, &[("a", 2, 3)]);
+        let record = &mut run.suites[0].cases[0].record;
+        (record.kind, record.rule, record.correlated, record.threshold) =
+            (SuiteKind::Capability, rule, correlated, 0.5);
+        run
+    };
+    let one_by_one = accepted(&of("first", Rule::Any, false), None, &[]).baseline;
+    let text = one_by_one.to_text();
+    assert!(!text.contains("counts_runs") && Baseline::parse(&text).unwrap() == one_by_one, "{text}");
+    let every = accepted(&of("every", Rule::Every, false), Some(&one_by_one), &[]);
+    assert_eq!((trials(&every.baseline), decisions(&every)), (vec![("a", 4, 6)], vec![("a", Decision::Updated)]));
+    for (rule, correlated) in [(Rule::Mean, false), (Rule::ConfidenceInterval, false), (Rule::Any, true)] {
+        let switched = of("second", rule, correlated);
+        let by_run = accepted(&switched, Some(&one_by_one), &[]);
+        let expected = (vec![("a", 1, 1)], vec![("a", Decision::Redefined)]);
+        assert_eq!((trials(&by_run.baseline), decisions(&by_run)), expected, "{rule:?}");
+        assert_eq!(Baseline::parse(&by_run.baseline.to_text()).unwrap(), by_run.baseline);
+        let back = accepted(&of("third", Rule::Any, false), Some(&by_run.baseline), &[]);
+        assert_eq!(trials(&back.baseline), [("a", 2, 3)], "{back}");
+        let compared = Comparison::with_baselines(std::slice::from_ref(&one_by_one), &switched, &CompareOptions::new());
         assert_eq!(compared.suites[0].changes[0].kind, ChangeKind::Redefined, "{compared}");
         let compared = Comparison::with_baselines(&[by_run.baseline], &switched, &CompareOptions::new());
         assert_eq!(compared.suites[0].changes, [], "{compared}");
