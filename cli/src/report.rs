@@ -135,7 +135,7 @@ pub(crate) fn run(command: &Report) -> Result<Exit> {
         say!("warning: {}: {}", problem.file, problem.message);
     }
     if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
-        say!("warning: {more} more files could not be read; the report lists them");
+        say!("warning: {} could not be read; the report lists them all", counted(more, "more file"));
     }
     Ok(Exit::Good)
 }
