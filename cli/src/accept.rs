@@ -19,7 +19,7 @@ use evalsuite_schema::diagnostics::counted;
 
 use crate::baselines::{self, BaselineFile};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{say, stdout};
 
 /// Accept the results of a run as the baseline of its suites
@@ -43,7 +43,7 @@ pub(crate) struct Accept {
     pub(crate) answers: bool,
 }
 
-pub(crate) fn run(command: &Accept) -> Result<Exit> {
+pub(crate) fn run(command: &Accept) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     if let Some(problem) = unusable(command, &run) {
         return Err(problem);
@@ -90,7 +90,7 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
             writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// Whether the scores of a run are those of the baseline now. Those of a run that was accepted before others are not.

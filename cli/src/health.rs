@@ -14,7 +14,7 @@ use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::{OutputFormat, positive};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::print;
 
 /// Find uninformative cases and graders and unreliable judges
@@ -53,7 +53,7 @@ pub(crate) struct Health {
     pub(crate) format: OutputFormat,
 }
 
-pub(crate) fn run(command: &Health) -> Result<Exit> {
+pub(crate) fn run(command: &Health) -> Result<CommandStatus> {
     for (flag, share) in
         [("--mature", command.mature), ("--broken", command.broken), ("--saturated", command.saturated)]
     {
@@ -84,7 +84,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
     let health = health.with_probes(&stored_runs::read_probes(&run)?);
     print(command.format, &health, |out| write!(out, "{}", terminal::lines(&health.to_string())))?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// Whether a test of a suite is of a case that passed and failed on one commit in the last runs of the suites.

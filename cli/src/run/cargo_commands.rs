@@ -13,7 +13,7 @@ use super::chosen_tests::SuiteTests;
 use super::progress::TestKey;
 use crate::arguments::Build;
 use crate::platform::cargo_process::{self, Packages, metadata, packages};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::run::Run;
 
 /// `cargo test` with the options of the build, without arguments for test programs.

@@ -22,7 +22,7 @@ use super::cargo_commands::cargo_test;
 use super::progress::TestKey;
 use crate::arguments::Build;
 use crate::health;
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 

@@ -120,7 +120,7 @@ use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_search};
 use crate::platform::cargo_process::exit;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{print, say};
 use crate::{check, diff, report};
 
@@ -144,7 +144,7 @@ pub(crate) struct RunResult {
     decision: Option<RunDecision>,
 }
 
-pub(crate) fn run(command: &Run) -> Result<Exit> {
+pub(crate) fn run(command: &Run) -> Result<CommandStatus> {
     #[cfg(not(feature = "record"))]
     without_model_calls::refuse(command)?;
     if has_endless_links()? {
@@ -216,11 +216,11 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
-    let mut checked = Exit::Good;
+    let mut checked = CommandStatus::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         let stored = StoredRun::open(&run);
-        let mut end = Exit::Good;
+        let mut end = CommandStatus::Good;
         if stored.as_ref().map(StoredRun::is_in_use).transpose()?.unwrap_or(false) {
             say!(
                 "note: tests of another command are still running in run `{id}`, which is summarized when they have ended: by that command, or by \
@@ -250,7 +250,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
         // A test program that ended with status 0 before its tests did, and a hook that failed after them. Tests that were not started
         // need not have been chosen.
-        if end == Exit::Problems {
+        if end == CommandStatus::Problems {
             checked = end;
         }
     }
@@ -273,12 +273,12 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         (Some(_), Some(status)) if !has_failing_case(&run)? => Ok(exit(status)),
         (Some(_), _) if is_part => Ok(checked),
         (Some(decision), _) => Ok(match until_decided::exit(decision.verdict) {
-            Exit::Good => checked,
+            CommandStatus::Good => checked,
             exit => exit,
         }),
         (None, Some(status)) => Ok(exit(status)),
         // The configuration of the test runner, or arguments for it, may leave out tests that were chosen.
-        (None, None) if checked == Exit::Good && !not_started.is_empty() => Ok(Exit::Undecided),
+        (None, None) if checked == CommandStatus::Good && !not_started.is_empty() => Ok(CommandStatus::Undecided),
         (None, None) => Ok(checked),
     }
 }
