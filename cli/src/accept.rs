@@ -10,8 +10,8 @@ use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers, write_accepted_answers,
-    write_baseline,
+    Accepted, CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers,
+    write_accepted_answers, write_baseline,
 };
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
@@ -19,7 +19,7 @@ use evalsuite_schema::diagnostics::counted;
 
 use crate::baselines::{self, BaselineFile};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{say, stdout};
 
 /// Accept the results of a run as the baseline of its suites
@@ -43,7 +43,7 @@ pub(crate) struct Accept {
     pub(crate) answers: bool,
 }
 
-pub(crate) fn run(command: &Accept) -> Result<Exit> {
+pub(crate) fn run(command: &Accept) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     if let Some(problem) = unusable(command, &run) {
         return Err(problem);
@@ -64,7 +64,8 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
         let answers = (command.answers || answers_before.is_some())
             .then(|| accept_answers(file.suite, &accepted, answers_before.as_ref()))
             .filter(|answers| answers_before.as_ref() != Some(answers));
-        let loss = before.as_ref().and_then(|before| loss(before, &file, &run));
+        let before = before.as_ref().filter(|_| has_new_scores(&accepted, &file));
+        let loss = before.and_then(|before| loss(before, &file, &run));
         all.push((file, accepted, answers, loss));
     }
     let probes = stored_runs::read_probes(&run)?;
@@ -89,7 +90,13 @@ pub(crate) fn run(command: &Accept) -> Result<Exit> {
             writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
+}
+
+/// Whether the scores of a run are those of the baseline now. Those of a run that was accepted before others are not.
+fn has_new_scores(accepted: &Accepted, file: &BaselineFile<'_>) -> bool {
+    let runs: BTreeSet<&str> = file.suite.cases.iter().map(|case| case.record.run_of_result()).collect();
+    accepted.baseline.cases.iter().any(|line| runs.contains(line.run.as_str()))
 }
 
 /// How much the mean score of a suite is below its baseline, if it has regressed.

@@ -12,7 +12,7 @@ use evalsuite_report::{CompareOptions, Comparison, RunData, SuiteData};
 
 use crate::compared_runs::{Chosen, Compared, ComparedAnswers, Read, Request, check_options, with_reruns};
 use crate::locate::stored_runs::WorkspacePackages;
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::say;
 
 /// The argument of `diff`.

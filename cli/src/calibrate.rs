@@ -11,7 +11,7 @@ use evalsuite_schema::{Calibration, Layout, Suite, SuiteKind};
 
 use crate::arguments::OutputFormat;
 use crate::locate::{stored_runs, suite_search};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{Progress, print, say};
 
 /// Compare the scores of a judge with those of people
@@ -39,7 +39,7 @@ pub(crate) struct Calibrate {
 /// Minimum rank correlation if neither the command line nor the file sets a minimum.
 const MIN_SPEARMAN: f64 = 0.7;
 
-pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
+pub(crate) fn run(command: &Calibrate) -> Result<CommandStatus> {
     let within = |value: Option<f64>, low: f64| value.is_none_or(|value| (low..=1.0).contains(&value));
     if !within(command.min_spearman, -1.0) || !within(command.tolerance, 0.0) {
         return Err(CliError::new("`--min-spearman` must be between -1 and 1, `--tolerance` between 0 and 1"));
@@ -59,7 +59,7 @@ pub(crate) fn run(command: &Calibrate) -> Result<Exit> {
         CliError::with_help(problem, help)
     })?;
     print(command.format, report.record(), |out| write!(out, "{report}"))?;
-    Ok(Exit::good_if(report.is_measured() && report.is_trusted()))
+    Ok(CommandStatus::good_if(report.is_measured() && report.is_trusted()))
 }
 
 /// The samples at a path; their problems are printed.

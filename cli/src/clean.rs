@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{Progress, print};
 
 /// Remove old runs
@@ -40,7 +40,7 @@ pub(crate) struct CleanedRuns {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(command: &Clean) -> Result<Exit> {
+pub(crate) fn run(command: &Clean) -> Result<CommandStatus> {
     let output = OutputDirectory::new(stored_runs::output_path()?);
     let cleaned = clean(&output, command.keep)?;
     print(command.format, &cleaned, |out| {
@@ -50,7 +50,11 @@ pub(crate) fn run(command: &Clean) -> Result<Exit> {
         let (removed, count) = (cleaned.removed.len(), cleaned.removed.len() + cleaned.kept.len());
         writeln!(out, "{removed} of {count} runs removed from {}", cleaned.directory)
     })?;
-    if cleaned.problems.is_empty() { Ok(Exit::Good) } else { Err(CliError::of_all(Exit::CannotWork, cleaned.problems)) }
+    if cleaned.problems.is_empty() {
+        Ok(CommandStatus::Good)
+    } else {
+        Err(CliError::of_all(CommandStatus::CannotWork, cleaned.problems))
+    }
 }
 
 /// Removes all but the newest runs.

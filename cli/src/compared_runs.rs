@@ -9,7 +9,7 @@ use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use crate::arguments::{ComparisonArguments, UnitOfComparison};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::say;
 
 /// The run that is compared.

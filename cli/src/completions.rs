@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 use crate::platform::output::stdout;
 
 /// Print the completions for a shell
@@ -20,7 +20,7 @@ pub(crate) struct Completions {
 }
 
 /// Prints what a shell loads for `program`.
-pub(crate) fn run(command: &Completions, mut program: clap::Command) -> Result<Exit> {
+pub(crate) fn run(command: &Completions, mut program: clap::Command) -> Result<CommandStatus> {
     let mut script = Vec::new();
     // Shells complete programs by their names, which have no space.
     clap_complete::generate(command.shell, &mut program, "cargo-evalsuite", &mut script);
@@ -30,5 +30,5 @@ pub(crate) fn run(command: &Completions, mut program: clap::Command) -> Result<E
         script = script.replace("cargo__subcmd__evalsuite", "cargo__evalsuite");
     }
     stdout().write_all(script.as_bytes())?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }

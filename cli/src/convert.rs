@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::arguments::OutputFormat;
 use crate::locate::suite_search;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::print;
 
 /// Convert a promptfoo configuration or Harbor tasks to a suite
@@ -122,7 +122,7 @@ impl ConvertedSuite {
     }
 }
 
-pub(crate) fn run(command: &Convert) -> Result<Exit> {
+pub(crate) fn run(command: &Convert) -> Result<CommandStatus> {
     let kind = command.from.map_or_else(|| kind_of(&command.source), Ok)?;
     let source = Source::new(&command.source).allow_outside(command.allow_outside.iter().cloned());
     let suite = kind.convert(source)?;
@@ -144,7 +144,7 @@ pub(crate) fn run(command: &Convert) -> Result<Exit> {
         problems.iter().try_for_each(|problem| writeln!(out, "\n{problem}"))
     })?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
-    Ok(Exit::good_if(!is_lossy && problems.is_empty()))
+    Ok(CommandStatus::good_if(!is_lossy && problems.is_empty()))
 }
 
 /// The values of `--from`.

@@ -21,7 +21,7 @@ use crate::compared_runs::{
     Chosen, Compared, ComparedAnswers, Read, Request, check_options, counted, options, with_reruns,
 };
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{print_json, say, stdout};
 
 /// Compare a run with an earlier run or with the baseline
@@ -81,7 +81,7 @@ pub(crate) enum DiffFormat {
 /// What the default branch may be called here, the one of the server first.
 const DEFAULT_BRANCHES: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
-pub(crate) fn run(command: &Diff) -> Result<Exit> {
+pub(crate) fn run(command: &Diff) -> Result<CommandStatus> {
     #[cfg(not(feature = "judge"))]
     if command.judge.is_some() {
         return Err(CliError::without_feature("judge"));
@@ -116,9 +116,9 @@ pub(crate) fn run(command: &Diff) -> Result<Exit> {
         DiffFormat::Json => print_json(&mut out, &comparison)?,
     }
     Ok(match comparison.verdict() {
-        ComparisonVerdict::Regressed => Exit::Problems,
-        ComparisonVerdict::Undecided => Exit::Undecided,
-        _ => Exit::Good,
+        ComparisonVerdict::Regressed => CommandStatus::Problems,
+        ComparisonVerdict::Undecided => CommandStatus::Undecided,
+        _ => CommandStatus::Good,
     })
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::arguments::OutputFormat;
 use crate::locate::suite_search;
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 use crate::platform::output::{print_json, say, stdout};
 
 /// Print the Rust code that a suite expands to
@@ -54,7 +54,7 @@ pub(crate) struct ExpandedSuite {
     problems: Vec<Value>,
 }
 
-pub(crate) fn run(command: &Expand) -> Result<Exit> {
+pub(crate) fn run(command: &Expand) -> Result<CommandStatus> {
     let mut context = Context::new(suite_search::request(&suite_search::existing(&command.path)?)?);
     // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
     context.all_graders_listed = !command.graders.is_empty();
@@ -73,17 +73,17 @@ pub(crate) fn run(command: &Expand) -> Result<Exit> {
             problems: problems.collect::<Result<_, _>>()?,
         };
         print_json(&mut stdout(), &expanded)?;
-        return Ok(Exit::good_if(!expansion.has_errors()));
+        return Ok(CommandStatus::good_if(!expansion.has_errors()));
     }
     for problem in expansion.problems() {
         let shown = problem.as_diagnostic().map(|found| render::text(found, render::Style::Colored));
         say!("{}\n", shown.unwrap_or_else(|| problem.text()));
     }
     if expansion.has_errors() {
-        return Ok(Exit::Problems);
+        return Ok(CommandStatus::Problems);
     }
     stdout().write_all(code.as_bytes())?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 fn generator(command: &Expand, entry: &str) -> Generator {

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use evalsuite_schema::diagnostics::{Code, suggest};
 
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::stdout;
 
 /// Explain a diagnostic: its meaning, an example and the fix
@@ -22,19 +22,19 @@ pub(crate) struct Explain {
 const CATALOGUE: &str = include_str!("../diagnostics.md");
 
 /// Prints the section of a diagnostic, or the list of all.
-pub(crate) fn run(command: &Explain) -> Result<Exit> {
+pub(crate) fn run(command: &Explain) -> Result<CommandStatus> {
     let mut out = stdout();
     let Some(asked) = &command.diagnostic else {
         for code in Code::ALL {
             writeln!(out, "{code}")?;
         }
-        return Ok(Exit::Good);
+        return Ok(CommandStatus::Good);
     };
     let is_asked = |code: &Code| code.as_str().eq_ignore_ascii_case(asked) || code.name() == asked;
     match Code::ALL.iter().copied().find(is_asked).and_then(section) {
         Some(section) => {
             writeln!(out, "{}", plain(section))?;
-            Ok(Exit::Good)
+            Ok(CommandStatus::Good)
         }
         None => {
             let names = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);

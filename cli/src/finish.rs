@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::Progress;
 use crate::platform::output::{self, print_json, say, stdout};
 use crate::report;
@@ -116,19 +116,19 @@ impl EndedSuite {
     }
 }
 
-pub(crate) fn run(command: &Finish) -> Result<Exit> {
+pub(crate) fn run(command: &Finish) -> Result<CommandStatus> {
     let run = stored_runs::find(&command.run)?;
     if run.is_in_use()? {
         return Err(CliError::new(format!("tests of run `{}` are still running", run.id())));
     }
     let (ended, end) = finish(run.path(), command.format, true)?;
     ended.iter().try_for_each(|ended| print_json(&mut stdout(), ended))?;
-    Ok(if end == Exit::Undecided && command.partial { Exit::Good } else { end })
+    Ok(if end == CommandStatus::Undecided && command.partial { CommandStatus::Good } else { end })
 }
 
 /// Finishes a run, and says how `finish` ends. Prints its summary; for JSON, returns it instead. `is_asked`: the user asked for it, and not for a run; prints that no
 /// hooks were left, and the tests that were not started, too.
-pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, Exit)> {
+pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result<(Option<EndedRun>, CommandStatus)> {
     let progress = Progress::start("finishing the run");
     let mut finished = finish_run(run)?;
     let data = RunData::read_cases(run)?;
@@ -138,7 +138,7 @@ pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result
     if format == OutputFormat::Human {
         print_summary(run, &data, &finished, is_asked)?;
         warn_of_skips(&finished.summary);
-        CliError::of_all(Exit::Problems, finished.problems).print();
+        CliError::of_all(CommandStatus::Problems, finished.problems).print();
         return Ok((None, end));
     }
     warn_of_skips(&finished.summary);
@@ -198,14 +198,14 @@ fn print_summary(run: &Path, data: &RunData, finished: &FinishedRun, is_asked: b
 
 /// A problem is a hook that failed, something that could not be removed, or a record that is missing, because its process died, or cannot be
 /// read. Without any, a run with tests that were not started is undecided.
-fn run_end(finished: &FinishedRun) -> Exit {
+fn run_end(finished: &FinishedRun) -> CommandStatus {
     let suites = &finished.summary.suites;
     if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
-        Exit::Problems
+        CommandStatus::Problems
     } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
-        Exit::Undecided
+        CommandStatus::Undecided
     } else {
-        Exit::Good
+        CommandStatus::Good
     }
 }
 

@@ -20,7 +20,7 @@ use crate::arguments::{ComparisonArguments, OutputFormat};
 use crate::compared_runs::{self, Chosen, Request};
 use crate::diff;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::print;
 
 /// Check a run against thresholds
@@ -64,7 +64,7 @@ struct Checked<'a> {
     comparison: Option<&'a Comparison>,
 }
 
-pub(crate) fn run(command: &Gate) -> Result<Exit> {
+pub(crate) fn run(command: &Gate) -> Result<CommandStatus> {
     let required = command
         .gates
         .iter()
@@ -134,7 +134,7 @@ pub(crate) fn after_run(
     stored: &StoredRun,
     names: &[(SuiteId, String)],
     is_complete: impl Fn(&str) -> bool,
-) -> Result<(GatesOfRun, Exit)> {
+) -> Result<(GatesOfRun, CommandStatus)> {
     let run = RunData::read(stored.path())?.with_suite_names(names);
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in suite_gates(&run)? {
@@ -177,12 +177,12 @@ fn with_floors(run: RunData, gates: &[evalsuite_report::Gate]) -> Result<RunData
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.
-fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> Exit {
+fn exit(gates: Option<GateVerdict>, comparison: Option<ComparisonVerdict>) -> CommandStatus {
     if gates == Some(GateVerdict::Missed) || comparison == Some(ComparisonVerdict::Regressed) {
-        return Exit::Problems;
+        return CommandStatus::Problems;
     }
     let is_undecided = gates == Some(GateVerdict::Undecided) || comparison == Some(ComparisonVerdict::Undecided);
-    if is_undecided { Exit::Undecided } else { Exit::Good }
+    if is_undecided { CommandStatus::Undecided } else { CommandStatus::Good }
 }
 
 /// A report about gates, beside which `gate` prints a comparison.
@@ -215,11 +215,11 @@ mod tests {
     fn only_what_is_bad_or_undecided_is_not_good() {
         let good = [ComparisonVerdict::Same, ComparisonVerdict::Improved, ComparisonVerdict::Unchanged];
         for comparison in good {
-            assert_eq!(exit(Some(GateVerdict::Met), Some(comparison)), Exit::Good, "{comparison}");
-            assert_eq!(exit(Some(GateVerdict::Undecided), Some(comparison)), Exit::Undecided, "{comparison}");
+            assert_eq!(exit(Some(GateVerdict::Met), Some(comparison)), CommandStatus::Good, "{comparison}");
+            assert_eq!(exit(Some(GateVerdict::Undecided), Some(comparison)), CommandStatus::Undecided, "{comparison}");
         }
-        assert_eq!(exit(None, Some(ComparisonVerdict::Undecided)), Exit::Undecided);
-        assert_eq!(exit(Some(GateVerdict::Met), Some(ComparisonVerdict::Regressed)), Exit::Problems);
-        assert_eq!(exit(Some(GateVerdict::Missed), Some(ComparisonVerdict::Undecided)), Exit::Problems);
+        assert_eq!(exit(None, Some(ComparisonVerdict::Undecided)), CommandStatus::Undecided);
+        assert_eq!(exit(Some(GateVerdict::Met), Some(ComparisonVerdict::Regressed)), CommandStatus::Problems);
+        assert_eq!(exit(Some(GateVerdict::Missed), Some(ComparisonVerdict::Undecided)), CommandStatus::Problems);
     }
 }

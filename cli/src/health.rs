@@ -14,15 +14,16 @@ use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::{OutputFormat, positive};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::print;
 
 /// Find uninformative cases and graders and unreliable judges
 ///
 /// Looks at the newest runs. Prints for each suite and target: the number of mature cases (nearly all trials pass), whether the suite is
 /// saturated, cases that are ready for a regression suite, broken cases, cases that are flaky on one commit, and cases that were skipped in
-/// every run; graders that decided in no trial; and judges whose model, replies to equal prompts, or agreement with people has changed. Exit
-/// status: 0 on success, 2 if there are no such runs.
+/// every run; graders that decided in no trial; and judges whose model, replies to equal prompts, or agreement with people has changed.
+/// Results of replays do not count; of trials that were graded again, those of judges do. Exit status: 0 on success, 2 if there are no such
+/// runs.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("health"))]
 pub(crate) struct Health {
@@ -52,7 +53,7 @@ pub(crate) struct Health {
     pub(crate) format: OutputFormat,
 }
 
-pub(crate) fn run(command: &Health) -> Result<Exit> {
+pub(crate) fn run(command: &Health) -> Result<CommandStatus> {
     for (flag, share) in
         [("--mature", command.mature), ("--broken", command.broken), ("--saturated", command.saturated)]
     {
@@ -83,7 +84,7 @@ pub(crate) fn run(command: &Health) -> Result<Exit> {
     let run = RunData::read(OutputDirectory::new(&output).run_directory(&newest.run))?;
     let health = health.with_probes(&stored_runs::read_probes(&run)?);
     print(command.format, &health, |out| write!(out, "{}", terminal::lines(&health.to_string())))?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// Whether a test of a suite is of a case that passed and failed on one commit in the last runs of the suites.

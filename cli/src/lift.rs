@@ -9,7 +9,7 @@ use evalsuite_schema::diagnostics::terminal;
 
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::print;
 
 /// Show what a skill adds
@@ -29,7 +29,7 @@ pub(crate) struct Lift {
     pub(crate) format: OutputFormat,
 }
 
-pub(crate) fn run(command: &Lift) -> Result<Exit> {
+pub(crate) fn run(command: &Lift) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     let found = RunLifts::of(&run);
     if found.lifts.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn run(command: &Lift) -> Result<Exit> {
         return Err(CliError::with_help(message, help));
     }
     print(command.format, &found, |out| write!(out, "{}", terminal::lines(&found.to_string())))?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// Writes the lifts of a run, if it has any.

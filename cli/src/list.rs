@@ -25,7 +25,7 @@ use crate::check;
 use crate::locate::includes::{Include, Includes};
 use crate::locate::suite_search::relative;
 use crate::locate::{stored_runs, suite_search};
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 use crate::platform::output::{self, print};
 
 /// List the cases of suites, or with --runs the stored runs
@@ -140,12 +140,12 @@ struct SuiteResults {
     pass_rate: Option<f64>,
 }
 
-pub(crate) fn run(command: &List) -> Result<Exit> {
+pub(crate) fn run(command: &List) -> Result<CommandStatus> {
     let (suites, runs) = if command.runs { (None, Some(runs()?)) } else { (Some(suites(&command.paths)?), None) };
     let is_broken = suites.iter().flatten().any(|suite| suite.errors > 0);
     let listing = Listing { schema: "evalsuite.list/1", suites, runs };
     print(command.format, &listing, |out| write(out, &listing))?;
-    Ok(Exit::good_if(!is_broken))
+    Ok(CommandStatus::good_if(!is_broken))
 }
 
 /// The suites at or below the paths, or those of the package or workspace.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 
 /// Write the man pages of all commands
 ///
@@ -19,10 +19,10 @@ pub(crate) struct Man {
 }
 
 /// Writes the pages of `program`.
-pub(crate) fn run(command: &Man, program: clap::Command) -> Result<Exit> {
+pub(crate) fn run(command: &Man, program: clap::Command) -> Result<CommandStatus> {
     // `man cargo-evalsuite-check` finds pages by names without spaces.
     let program = program.name("cargo-evalsuite").display_name("cargo-evalsuite");
     clap_mangen::generate_to(program, &command.directory)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", command.directory.display())))?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }

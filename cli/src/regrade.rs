@@ -14,7 +14,7 @@ use crate::arguments::OutputFormat;
 use crate::finish::{self, EndedRun};
 use crate::locate::stored_runs;
 use crate::platform::cargo_process::{CARGO_FAILED, cargo, exit};
-use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, ErrorContext, Result};
 use crate::platform::output::{print_json, stdout};
 
 /// Grade the recorded results of a run again, without calling agents
@@ -53,7 +53,7 @@ pub(crate) struct RegradedRun {
 }
 
 /// Runs the tests, which contain the graders, on the evidence of an earlier run.
-pub(crate) fn run(command: &Regrade) -> Result<Exit> {
+pub(crate) fn run(command: &Regrade) -> Result<CommandStatus> {
     let run = stored_runs::find(&command.run)?;
     let mut tests = cargo_tests(command);
     tests.args(&command.arguments);
@@ -89,13 +89,14 @@ pub(crate) fn run(command: &Regrade) -> Result<Exit> {
         return Err(CliError::printed());
     }
     let new = OutputDirectory::new(output).run_directory(&id);
-    let (run, end) = if new.is_dir() { finish::finish(&new, command.format, false)? } else { (None, Exit::Good) };
+    let (run, end) =
+        if new.is_dir() { finish::finish(&new, command.format, false)? } else { (None, CommandStatus::Good) };
     if command.format == OutputFormat::Json {
         let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
         print_json(&mut stdout(), &result)?;
     }
     // A test program may end with status 0 before its tests do.
-    let is_lost = status.success() && end == Exit::Problems;
+    let is_lost = status.success() && end == CommandStatus::Problems;
     Ok(if is_lost { end } else { exit(status) })
 }
 

@@ -14,7 +14,7 @@ use evalsuite_report::{
 use evalsuite_schema::diagnostics::counted;
 
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CommandStatus, ErrorContext, Result};
 use crate::platform::output::{self, say, stdout};
 
 /// Show the results of a run, or write them in other formats
@@ -115,7 +115,7 @@ const SHOWN_PROBLEMS: usize = 20;
 /// The most tests that are listed.
 const SHOWN_TESTS: usize = 10;
 
-pub(crate) fn run(command: &Report) -> Result<Exit> {
+pub(crate) fn run(command: &Report) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
     let (mut problems, mut named) = (run.problems.clone(), Vec::new());
     for (format, path) in &command.files.0 {
@@ -135,9 +135,9 @@ pub(crate) fn run(command: &Report) -> Result<Exit> {
         say!("warning: {}: {}", problem.file, problem.message);
     }
     if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
-        say!("warning: {more} more files could not be read; the report lists them");
+        say!("warning: {} could not be read; the report lists them all", counted(more, "more file"));
     }
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// Prints the run, as text unless a file was asked for instead.

@@ -18,7 +18,7 @@ use crate::expand::ExpandedSuite;
 use crate::finish::EndedRun;
 use crate::list::Listing;
 use crate::merge::MergedRun;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::stdout;
 use crate::regrade::RegradedRun;
 use crate::run::RunResult;
@@ -62,7 +62,7 @@ type MakeSchema = fn() -> serde_json::Result<schemars::Schema>;
 type MakeValue = fn() -> serde_json::Result<Value>;
 
 /// Prints the schema of a kind of file or output, or the list of kinds.
-pub(crate) fn run(command: &Schema) -> Result<Exit> {
+pub(crate) fn run(command: &Schema) -> Result<CommandStatus> {
     let mut out = stdout();
     let printed = JSON_SCHEMAS.iter().map(|(kind, _)| *kind).chain(PRINTED.iter().map(|(kind, _)| *kind));
     let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(printed).collect();
@@ -70,14 +70,14 @@ pub(crate) fn run(command: &Schema) -> Result<Exit> {
         for kind in kinds {
             writeln!(out, "{kind}")?;
         }
-        return Ok(Exit::Good);
+        return Ok(CommandStatus::Good);
     };
     let Some(schema) = schema_of(kind)? else {
         let known = suggest::did_you_mean_or_known(kind, &kinds);
         return Err(CliError::with_help(format!("`{kind}` is not a kind of file"), known));
     };
     write!(out, "{schema}")?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// The schema of a kind of file or output as JSON; `None` if there is no such kind.

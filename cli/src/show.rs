@@ -15,7 +15,7 @@ use evalsuite_schema::diagnostics::{counted, suggest};
 use evalsuite_schema::{Content, Input, Value};
 
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, ErrorContext, Result};
 use crate::platform::output::stdout;
 use crate::platform::pager;
 
@@ -51,12 +51,12 @@ pub(crate) struct Show {
 /// The largest transcript that is shown, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-pub(crate) fn run(command: &Show) -> Result<Exit> {
+pub(crate) fn run(command: &Show) -> Result<CommandStatus> {
     let [name] = command.names.as_slice() else { return show_files(command) };
     if command.html.is_some() || Path::new(name).is_file() { show_files(command) } else { show_case(command, name) }
 }
 
-fn show_files(command: &Show) -> Result<Exit> {
+fn show_files(command: &Show) -> Result<CommandStatus> {
     if let Some(name) = command.names.iter().find(|name| !Path::new(name).exists()) {
         let message = format!("`{name}` is not a file; several names, and --html, are for ATIF files");
         return Err(CliError::with_help(message, "`cargo evalsuite report --html FILE` shows cases"));
@@ -87,7 +87,7 @@ fn show_files(command: &Show) -> Result<Exit> {
     };
     write_transcripts(&transcripts, page).at(page)?;
     writeln!(stdout(), "{}", page.display())?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// A file that the user names.
@@ -100,7 +100,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-fn show_case(command: &Show, name: &str) -> Result<Exit> {
+fn show_case(command: &Show, name: &str) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(command.run.as_deref().unwrap_or(LATEST))?.path())?;
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let has_name = |case: &&CaseData| [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned());

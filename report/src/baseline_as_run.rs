@@ -16,7 +16,7 @@ use evalsuite_records::trial_statistics::mean_reaches;
 use evalsuite_schema::SuiteKind;
 
 use crate::comparison::{ChangeKind, CompareOptions, Comparison, Standard, answer_pairs};
-use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
+use crate::run_data::{CaseData, RunData, SuiteData, TrialData, counted_records};
 
 /// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite_records::baseline::baseline_file`] says where it is.
 ///
@@ -191,6 +191,12 @@ fn trials(case: &BaselineCase) -> Vec<TrialSummary> {
     outcomes.chars().enumerate().map(trial).collect()
 }
 
+/// The trials of a case in all runs that are counted.
+fn of_all_runs(case: &CaseData, counts: fn(&CaseRecord) -> Counts) -> Counts {
+    let of_runs = counted_records(case).iter().map(counts);
+    of_runs.fold((0, 0), |sum, of_run| (sum.0.saturating_add(of_run.0), sum.1.saturating_add(of_run.1)))
+}
+
 /// What was accepted, as what a run is compared with: suites as their baselines tell, by their names.
 struct AcceptedResults(BTreeMap<String, UnchangedSuite>);
 
@@ -200,8 +206,8 @@ impl Standard for AcceptedResults {
     }
 
     /// Baselines count a run once whose trials do not decide the case one by one.
-    fn counts(&self, record: &CaseRecord) -> Counts {
-        planned_counts(record)
+    fn counts(&self, case: &CaseData) -> Counts {
+        of_all_runs(case, planned_counts)
     }
 
     /// Baselines have rounded scores, which are compared with rounded ones.
@@ -209,8 +215,8 @@ impl Standard for AcceptedResults {
         rounded(score)
     }
 
-    fn change(&self, cases: [&CaseRecord; 2], scores_differ: bool) -> Option<ChangeKind> {
-        let [base, run] = cases.map(|record| self.counts(record)).map(|(passed, ended)| PassState::of(passed, ended));
+    fn change(&self, cases: [&CaseData; 2], scores_differ: bool) -> Option<ChangeKind> {
+        let [base, run] = cases.map(|case| self.counts(case)).map(|(passed, ended)| PassState::of(passed, ended));
         match base {
             PassState::Flaky => (run != PassState::Passes).then_some(ChangeKind::Quarantined),
             _ => (scores_differ || base != run).then_some(ChangeKind::Changed),
@@ -227,10 +233,10 @@ impl Standard for AcceptedResults {
     }
 
     /// By the trials of all accepted runs.
-    fn worse(&self, suite: &str, [base, run]: [&CaseRecord; 2]) -> Option<f64> {
+    fn worse(&self, suite: &str, [base, run]: [&CaseData; 2]) -> Option<f64> {
         let accepted = self.0.get(suite)?;
-        let [before, now] = [base, run].map(counts);
-        let says = || run.baseline.map(|result| result.expectation) == Some(Expectation::Regression);
+        let [before, now] = [base, run].map(|case| of_all_runs(case, counts));
+        let says = || run.record.baseline.map(|result| result.expectation) == Some(Expectation::Regression);
         let is_worse = before.0 > 0 && (accepted.is_worse(before, now) || says());
         is_worse.then(|| accepted.chance(before, now))
     }

@@ -117,11 +117,13 @@ pub struct ArmTotals {
     pub arm: String,
     /// Number of trials of the compared cases.
     pub trials: usize,
-    /// Tokens of the agent in one trial, read from a cache or not; `None` if no trial reported them.
+    /// Tokens of the agent in one trial, read from a cache or not: of those for which they are known.
     pub tokens: Option<f64>,
+    /// Number of trials for which the tokens of all calls are known.
+    pub metered_trials: usize,
     /// Cost of the agent in one trial, in US dollars: of those for which it is known.
     pub cost_usd: Option<f64>,
-    /// Number of trials for which the cost is known.
+    /// Number of trials for which the cost of all calls is known.
     pub costed_trials: usize,
     /// Seconds that the agent worked in one trial.
     pub seconds: Option<f64>,
@@ -132,16 +134,20 @@ written_by_serde!(ArmTotals);
 impl ArmTotals {
     fn new(arm: &str, cases: &[&CaseData]) -> Self {
         let trials: Vec<&TrialSummary> = cases.iter().flat_map(|case| &case.record.trials).collect();
-        let mean_of = |of: &dyn Fn(&TrialSummary) -> Option<f64>| {
-            mean(&trials.iter().filter_map(|trial| of(trial)).collect::<Vec<_>>())
-        };
+        let known = |of: &dyn Fn(&TrialSummary) -> Option<f64>| trials.iter().filter_map(|trial| of(trial)).collect();
+        // What is known of some calls only is less than a trial used.
+        let tokens: Vec<f64> =
+            known(&|trial| trial.usage.filter(|_| !trial.unknown_tokens.agent).map(|usage| usage.total() as f64));
+        let costs: Vec<f64> = known(&|trial| trial.cost_usd.filter(|_| !trial.unknown_costs.agent));
+        let seconds: Vec<f64> = known(&|trial| Some(trial.duration_ms? as f64 / 1e3));
         Self {
             arm: arm.to_owned(),
             trials: trials.len(),
-            tokens: mean_of(&|trial| Some(trial.usage?.total() as f64)),
-            cost_usd: mean_of(&|trial| trial.cost_usd),
-            costed_trials: trials.iter().filter(|trial| trial.cost_usd.is_some()).count(),
-            seconds: mean_of(&|trial| Some(trial.duration_ms? as f64 / 1e3)),
+            tokens: mean(&tokens),
+            metered_trials: tokens.len(),
+            cost_usd: mean(&costs),
+            costed_trials: costs.len(),
+            seconds: mean(&seconds),
         }
     }
 }
@@ -348,9 +354,16 @@ impl fmt::Display for Lift {
         ];
         used.into_iter().flatten().for_each(|row| table.add(row));
         table.write(TextTable::USUAL_WIDTH, f)?;
-        for arm in self.arms.iter().filter(|arm| arm.cost_usd.is_some() && arm.costed_trials < arm.trials) {
-            let known = format!("{} of {} trials", arm.costed_trials, arm.trials);
-            writeln!(f, "  the cost of {} is the mean of {known}: that of the others is not known", arm.arm)?;
+        for ArmTotals { arm, trials, metered_trials, costed_trials, .. } in &self.arms {
+            let is_partial = |known: &&usize| (1..*trials).contains(*known);
+            if let Some(known) = Some(metered_trials).filter(is_partial) {
+                let mean = format!("the mean of {known} of {trials} trials: those of the others are not known");
+                writeln!(f, "  the tokens of {arm} are {mean}")?;
+            }
+            if let Some(known) = Some(costed_trials).filter(is_partial) {
+                let mean = format!("the mean of {known} of {trials} trials: that of the others is not known");
+                writeln!(f, "  the cost of {arm} is {mean}")?;
+            }
         }
         if *pairs < FEWEST_PAIRS {
             writeln!(f, "  too few cases to say anything: {FEWEST_PAIRS} are needed")?;

@@ -33,6 +33,11 @@ impl<'a> CaseLookup<'a> {
     }
 }
 
+/// The record of a case in each run that is counted.
+pub(crate) fn counted_records(case: &CaseData) -> &[CaseRecord] {
+    if case.of_runs.is_empty() { std::slice::from_ref(&case.record) } else { &case.of_runs }
+}
+
 /// What identifies a case across runs: suite, id and target.
 pub(crate) fn identity(record: &CaseRecord) -> [&str; 3] {
     [&record.suite, &record.case_id, &record.target]

@@ -6,7 +6,7 @@ use std::fmt;
 
 use evalsuite_records::record::{
     CalibrationRecord, CaseRecord, GraderRecord, PassRate, SampleRecord, Stability, SuiteSummary, TargetSummary,
-    TrialSummary, UnknownParts,
+    UnknownParts,
 };
 use evalsuite_records::summary::{SummaryText, TextTable, lower_bound};
 use evalsuite_schema::decimal::at_least;
@@ -67,17 +67,7 @@ impl fmt::Display for SuiteText<'_> {
 
 /// The cases that cost most, if there are several to compare.
 fn most_expensive(cases: &[CaseRecord]) -> TextTable {
-    let cost = |case: &CaseRecord, of: fn(&TrialSummary) -> Option<f64>| {
-        case.trials.iter().chain(case.uncounted_trials()).filter_map(of).reduce(|sum, cost| sum + cost)
-    };
-    let costs = |case| {
-        [
-            cost(case, |trial| trial.cost_usd),
-            cost(case, |trial| trial.judge_cost_usd),
-            cost(case, |trial| trial.user_cost_usd),
-        ]
-    };
-    let mut costly: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();
+    let mut costly: Vec<_> = cases.iter().map(|case| (case.costs(), case)).collect();
     let total = |costs: [Option<f64>; 3]| costs.into_iter().flatten().sum::<f64>();
     costly.retain(|(costs, _)| total(*costs) > 0.0);
     costly.sort_by(|(one, _), (other, _)| total(*other).total_cmp(&total(*one)));
@@ -260,7 +250,7 @@ impl fmt::Display for JudgedRate {
 #[cfg(test)]
 mod tests {
     use evalsuite_records::record::{
-        CalibrationRecord, CalibrationStatistics, GraderRecord, JudgeRecord, SampleRecord, Shortfall,
+        CalibrationRecord, CalibrationStatistics, GraderRecord, JudgeRecord, SampleRecord, Shortfall, TrialSummary,
     };
 
     use super::*;

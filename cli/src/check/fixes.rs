@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Fix, Position};
 
-use crate::platform::cli_error::{ErrorContext, Result};
+use crate::platform::exit_status::{ErrorContext, Result};
 use crate::platform::output::say;
 
 /// The changes that mend one problem.

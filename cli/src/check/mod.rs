@@ -17,7 +17,7 @@ use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Severity, counted, 
 use crate::locate::includes;
 use crate::locate::includes::Includes;
 use crate::locate::suite_search::{self, relative, suite_directory};
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 use crate::platform::output::{say, stdout};
 
 /// Check suites without compiling them
@@ -67,7 +67,7 @@ const MAX_PRINTED: usize = 1000;
 /// Graders that were not checked and are listed, at most.
 const MAX_UNCHECKED: usize = 100;
 
-pub(crate) fn run(command: &Check) -> Result<Exit> {
+pub(crate) fn run(command: &Check) -> Result<CommandStatus> {
     let chosen = Chosen::new(command)?;
     let Chosen { suites, includes, .. } = &chosen;
     if suites.is_empty() {
@@ -115,7 +115,7 @@ pub(crate) fn run(command: &Check) -> Result<Exit> {
         say!("{note}");
     }
     let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
-    Ok(Exit::good_if(!failed))
+    Ok(CommandStatus::good_if(!failed))
 }
 
 /// What differs between the agent of a package and the agent in its tests, or why it is not known.

@@ -18,7 +18,7 @@ use evalsuite_schema::{Grader, Location, Value};
 use crate::locate::stored_runs::output_path_of;
 use crate::locate::suite_search::suite_directory;
 use crate::platform::cargo_process::cargo;
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 
 /// Features that leave a program as it is.
 const ADDITIVE: &str = include_str!("../../assets/additive_features.txt");

@@ -8,7 +8,7 @@ mod tests;
 use clap::builder::StyledStr;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 
 /// The same for all commands.
 const EXIT_CODES: &str = "Exit status: 0 on success, 1 if problems were found, 2 if the command could not run, 4 if a comparison \
@@ -44,14 +44,14 @@ macro_rules! commands {
         const GROUPS: &[(&str, &[&str])] = &[$(($heading, &[$(stringify!($module)),+])),+];
 
         impl CommandLine {
-            pub(crate) fn run(self) -> Result<Exit> {
+            pub(crate) fn run(self) -> Result<CommandStatus> {
                 match self.command {
                     $($(
                         $(#[cfg(feature = $feature)])?
                         Command::$name(command) => crate::$module::run(&command $(, $argument)?),
                         $(
                             #[cfg(not(feature = $feature))]
-                            Command::$name(_) => Err(crate::platform::cli_error::CliError::without_feature($feature)),
+                            Command::$name(_) => Err(crate::platform::exit_status::CliError::without_feature($feature)),
                         )?
                     )+)+
                 }

@@ -13,7 +13,7 @@ use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 
 use super::suite_search;
 use crate::platform::cargo_process::{Packages, metadata, packages};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 
 /// The run with this id or path.
 pub(crate) fn find(run: &str) -> Result<StoredRun> {

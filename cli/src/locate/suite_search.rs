@@ -11,7 +11,7 @@ use evalsuite_loader::{Request, workspace_root};
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 use evalsuite_schema::discovery::{CASE_FILES, SuiteFile, is_skill, skill_directory};
 
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 
 /// A path as it is typed in the current directory.
 pub(crate) fn relative(path: &Path) -> Result<String> {

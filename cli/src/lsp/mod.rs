@@ -17,7 +17,7 @@ mod workspace;
 
 use clap::Args;
 
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 
 /// Run the language server for editors
 ///
@@ -32,6 +32,6 @@ pub(crate) struct Lsp {
     pub(crate) stdio: bool,
 }
 
-pub(crate) fn run(_: &Lsp) -> Result<Exit> {
+pub(crate) fn run(_: &Lsp) -> Result<CommandStatus> {
     server::run()
 }

@@ -25,10 +25,10 @@ use super::positions::{self, Lines};
 use super::session::Session;
 use super::workspace::OpenSuite;
 use super::{actions, definition, key_help, lens};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 
 /// Serves the client at standard input and output.
-pub(crate) fn run() -> Result<Exit> {
+pub(crate) fn run() -> Result<CommandStatus> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
@@ -63,12 +63,12 @@ struct Server {
 }
 
 impl Server {
-    fn serve(mut self, events: &Receiver<Event>) -> Result<Exit> {
+    fn serve(mut self, events: &Receiver<Event>) -> Result<CommandStatus> {
         loop {
             match self.next(events)? {
                 Event::Received(Ok(Message::Request(request))) => self.request(request)?,
                 Event::Received(Ok(Message::Notification(notification))) if notification.method == "exit" => {
-                    return Ok(Exit::good_if(matches!(self.state, ServerState::Closed)));
+                    return Ok(CommandStatus::good_if(matches!(self.state, ServerState::Closed)));
                 }
                 Event::Received(Ok(Message::Notification(notification))) => {
                     if let ServerState::Open(session) = &mut self.state {

@@ -17,7 +17,7 @@ use evalsuite::tooling::{McpSessionFile, TraceEvent, variable};
 use self::faults::{Claims, Faults};
 use self::passed_lines::{Outbox, TraceFile};
 use self::replayed_server::ReplayedServer;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 
 /// Pass on the messages between an agent and an MCP server, and record them
 ///
@@ -50,10 +50,10 @@ fn server_name(text: &str) -> std::result::Result<String, String> {
         .ok_or_else(|| "use letters, digits, `_`, `-` and `.`, a letter or digit first".to_owned())
 }
 
-pub(crate) fn run(command: &McpProxy) -> Result<Exit> {
+pub(crate) fn run(command: &McpProxy) -> Result<CommandStatus> {
     if command.protocol {
         println!("{}", McpSessionFile::SCHEMA);
-        return Ok(Exit::Good);
+        return Ok(CommandStatus::Good);
     }
     let named = || variable("EVALSUITE_MCP_SESSION").filter(|value| !value.is_empty()).map(PathBuf::from);
     let session = command.session.clone().or_else(named);
@@ -77,9 +77,9 @@ pub(crate) fn run(command: &McpProxy) -> Result<Exit> {
 }
 
 /// Answers from the recording until the agent leaves.
-fn replay(directory: &Path, server: &str, outbox: Arc<Outbox>, faults: Faults) -> Result<Exit> {
+fn replay(directory: &Path, server: &str, outbox: Arc<Outbox>, faults: Faults) -> Result<CommandStatus> {
     let server = ReplayedServer::open(directory, server, outbox, faults)
         .map_err(|error| CliError::new(format!("the recording in {}: {error}", directory.display())))?;
     server.serve(BufReader::new(stdin().lock()))?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }

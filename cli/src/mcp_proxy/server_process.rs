@@ -14,7 +14,7 @@ use evalsuite::tooling::{Sender as Side, TraceEvent};
 
 use super::faults::Faults;
 use super::passed_lines::{FaultyCalls, Outbox, pass_on};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
@@ -39,7 +39,7 @@ pub(super) enum Event {
 }
 
 /// Starts a server, and passes everything on until it ends.
-pub(super) fn run(command: &[OsString], outbox: Arc<Outbox>, faults: Faults) -> Result<Exit> {
+pub(super) fn run(command: &[OsString], outbox: Arc<Outbox>, faults: Faults) -> Result<CommandStatus> {
     let Some((program, arguments)) = command.split_first() else { return Err(CliError::new("no command of a server")) };
     let mut child = Command::new(program);
     child.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());

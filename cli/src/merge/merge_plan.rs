@@ -92,6 +92,7 @@ impl MergePlan {
         plan.run = merged_run(&runs, &plan.suites);
         plan.chosen = chosen_tests(parts);
         plan.warnings.extend(pending_hooks(&runs, parts));
+        plan.warnings.extend(other_agents(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
 }
@@ -300,12 +301,13 @@ fn shard_path(part: usize, path: &Path) -> PathBuf {
 fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     let mut problems = Vec::new();
     let Some(first) = runs.first() else { return problems };
+    let git = runs.iter().find_map(|run| run.git.as_ref());
     for (run, part) in runs.iter().zip(parts) {
         if run.run_id != first.run_id {
             let message = format!("{} is run `{}`, not `{}`", part.display(), run.run_id, first.run_id);
             problems.push(format!("{message}: set EVALSUITE_RUN_ID to the same value on all machines"));
         }
-        if let (Some(here), Some(there)) = (&run.git, &first.git)
+        if let (Some(here), Some(there)) = (&run.git, git)
             && here.commit != there.commit
         {
             problems.push(format!("{} has records of commit {}, not {}", part.display(), here.commit, there.commit));
@@ -326,6 +328,18 @@ fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     warnings
 }
 
+/// Warnings about parts whose digest of the agent is not that of an earlier part. Builds of one agent differ, too.
+fn other_agents(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+    let known: Vec<_> = runs.iter().zip(parts).filter_map(|(run, part)| Some((run.agent_digest()?, part))).collect();
+    let Some(((first, with), others)) = known.split_first() else { return Vec::new() };
+    let others = others.iter().filter(|(digest, _)| digest != first);
+    let warning = |(_, part): &(&str, &PathBuf)| {
+        let message = format!("{} has another {} than {}", part.display(), RunRecord::AGENT_DIGEST, with.display());
+        format!("{message}\n  = help: if the agent is the same, set the variable to one value on all machines")
+    };
+    others.map(warning).collect()
+}
+
 /// One record for all parts, which contains theirs.
 ///
 /// `suites` are its suites by the path of their record in the run.
@@ -342,6 +356,9 @@ fn merged_run(runs: &[RunRecord], suites: &BTreeMap<PathBuf, SuiteRecord>) -> Ru
         merged.ci = merged.ci.or_else(|| run.ci.clone());
         for (name, value) in &run.env {
             merged.env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        if run.agent_digest().is_some_and(|digest| merged.agent_digest() != Some(digest)) {
+            merged.env.insert(RunRecord::AGENT_DIGEST.to_owned(), None);
         }
         for suite in &run.suites {
             let entry = known.entry((suite.name.clone(), suite.directory.clone())).or_insert_with(|| suite.clone());

@@ -17,12 +17,13 @@ use serde::Serialize;
 use self::merge_plan::MergePlan;
 use crate::arguments::OutputFormat;
 use crate::locate::{stored_runs, suite_search};
-use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, ErrorContext, Result};
 use crate::platform::output::{Progress, print_json, say, stdout};
 
 /// Merge the parts of a run from several machines
 ///
-/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Exit status: 0 on success, 1 if
+/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. A warning names parts with another
+/// `EVALSUITE_AGENT_DIGEST`. Exit status: 0 on success, 1 if
 /// the parts contradict each other, 2 if a part is missing or still running, or the merged run already exists. Nothing is written unless the
 /// merge succeeds.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ pub(crate) struct MergedRun {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(command: &Merge) -> Result<Exit> {
+pub(crate) fn run(command: &Merge) -> Result<CommandStatus> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
         match stored_runs::run_or_newest(&suite_search::existing(path)?)? {
@@ -84,7 +85,7 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
                 merged.problems.clone_from(&problems);
                 print_json(&mut stdout(), &merged)?;
             }
-            return Err(CliError::of_all(Exit::Problems, problems));
+            return Err(CliError::of_all(CommandStatus::Problems, problems));
         }
     };
     let output = OutputDirectory::new(match &command.into {
@@ -127,7 +128,7 @@ pub(crate) fn run(command: &Merge) -> Result<Exit> {
             print_json(&mut out, &merged)?;
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {

@@ -7,7 +7,7 @@ use evalsuite_schema::Value;
 
 use super::package::{Changes, PackageHere};
 use super::{NewAgentAcp, NewAgentCli, Question};
-use crate::platform::cli_error::Result;
+use crate::platform::exit_status::Result;
 use crate::platform::output::stdout;
 
 /// An agent that repeats the question.

@@ -17,7 +17,7 @@ use super::package::{Changes, PackageHere, Suite, check_name, read_if_there};
 use super::{NewCalibration, NewCase, NewGrader, Question, suite};
 use crate::locate::includes::{self, SourceFile};
 use crate::locate::suite_search;
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::stdout;
 
 pub(super) fn write(arguments: &NewCase) -> Result<()> {

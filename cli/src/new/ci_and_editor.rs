@@ -13,7 +13,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::package::{self, Changes, PackageHere, manifest_directory, read_if_there};
 use super::{NewCi, NewEditor};
-use crate::platform::cli_error::Result;
+use crate::platform::exit_status::Result;
 use crate::platform::output::{say, stdout};
 
 /// The workflow. `.ci/release` checks it.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 
 /// Create a suite, a case, a grader, or settings of CI and editors
 ///
@@ -178,7 +178,7 @@ pub(crate) struct NewEditor {
     pub(crate) force: bool,
 }
 
-pub(crate) fn run(command: &New) -> Result<Exit> {
+pub(crate) fn run(command: &New) -> Result<CommandStatus> {
     match &command.item {
         None => suite::write(&Default::default()),
         Some(NewItem::Suite(arguments)) => suite::write(arguments),
@@ -190,7 +190,7 @@ pub(crate) fn run(command: &New) -> Result<Exit> {
         Some(NewItem::Ci(arguments)) => ci_and_editor::write_ci(arguments),
         Some(NewItem::Editor(arguments)) => ci_and_editor::write_editor(arguments),
     }?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// A question about an argument that was not given.

@@ -12,7 +12,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::Question;
 use crate::locate::suite_search::{self, relative};
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::platform::output::stdout;
 
 /// A package that gets new files.

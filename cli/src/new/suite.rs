@@ -16,7 +16,7 @@ use super::package::{self, Changes, CrateSource, PackageHere, check_name, read_i
 use super::{LayoutName, NewSuite, Question, ci_and_editor};
 use crate::locate::includes::tracked_directories;
 use crate::locate::suite_search::{self, SKILL_HOMES};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::{say, stdout};
 
 /// Directory of suites in a package.

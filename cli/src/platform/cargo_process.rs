@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use evalsuite::tooling::remove_git_variables;
 use evalsuite_schema::Value;
 
-use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, ErrorContext, Result};
 
 /// The cargo that runs this program. In a git hook, programs that tests start must not work on the repository of the hook.
 pub(crate) fn cargo() -> Command {
@@ -49,10 +49,10 @@ pub(crate) const CARGO_FAILED: i32 = 101;
 const NEXTEST_FAILED: i32 = 100;
 
 /// How a command ends for tests that were built and have ended: 1 if some failed, 2 if the test runner broke or was stopped.
-pub(crate) fn exit(status: ExitStatus) -> Exit {
+pub(crate) fn exit(status: ExitStatus) -> CommandStatus {
     match status.code() {
-        Some(0) => Exit::Good,
-        Some(CARGO_FAILED | NEXTEST_FAILED) => Exit::Problems,
-        _ => Exit::CannotWork,
+        Some(0) => CommandStatus::Good,
+        Some(CARGO_FAILED | NEXTEST_FAILED) => CommandStatus::Problems,
+        _ => CommandStatus::CannotWork,
     }
 }

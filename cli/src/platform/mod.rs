@@ -1,7 +1,7 @@
 //! What all commands share: processes, the terminal, JSON, and how commands end.
 
 pub(crate) mod cargo_process;
-pub(crate) mod cli_error;
+pub(crate) mod exit_status;
 #[cfg(any(feature = "mcp", feature = "record"))]
 pub(crate) mod json_difference;
 pub(crate) mod output;

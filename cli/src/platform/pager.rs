@@ -6,7 +6,7 @@ use std::{env, io};
 
 use evalsuite_schema::diagnostics::terminal;
 
-use crate::platform::cli_error::{Exit, Result};
+use crate::platform::exit_status::{CommandStatus, Result};
 use crate::platform::output::{stdout, without_reader};
 
 /// The pager without `PAGER`.
@@ -16,18 +16,18 @@ const DEFAULT: &str = "less";
 const LESS: &str = "FRX";
 
 /// Prints lines without what could disturb a terminal, through `PAGER` if the output is a terminal. An empty `PAGER` is none.
-pub(crate) fn print(text: &str) -> Result<Exit> {
+pub(crate) fn print(text: &str) -> Result<CommandStatus> {
     let text: String = text.lines().map(|line| terminal::lines(line).trim_end().to_owned() + "\n").collect();
     let Some(mut pager) = start() else {
         stdout().write_all(text.as_bytes())?;
-        return Ok(Exit::Good);
+        return Ok(CommandStatus::Good);
     };
     if let Some(mut input) = pager.stdin.take() {
         // The reader may leave before the end.
         input.write_all(text.as_bytes()).or_else(|error| without_reader(error, ()))?;
     }
     pager.wait()?;
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 /// The pager; `None` where there is none, or it does not start.

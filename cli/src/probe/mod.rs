@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::arguments::{Build, OutputFormat};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{Progress, print, say};
 use crate::run::cargo_commands::evalsuite_feature;
 use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_checks, unmatched};
@@ -83,7 +83,7 @@ impl ProbedSuites<'_> {
     }
 }
 
-pub(crate) fn run(command: &Probe) -> Result<Exit> {
+pub(crate) fn run(command: &Probe) -> Result<CommandStatus> {
     let mut build = command.build.clone();
     build.features.extend(evalsuite_feature(&command.build, "probe")?);
     let checks = build_and_find_checks(&build)?;
@@ -139,7 +139,7 @@ fn wait_with_progress(child: Child, file: &Path) -> Result<Output> {
     }
 }
 
-fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
+fn report(command: &Probe, replies: &[ProbeReply]) -> Result<CommandStatus> {
     let ids: Vec<SuiteId> = replies.iter().map(|reply| reply.suite.clone()).collect();
     let labels = SuiteId::labels(&ids);
     let mut broken = false;
@@ -180,7 +180,7 @@ fn report(command: &Probe, replies: &[ProbeReply]) -> Result<Exit> {
         probed.write_judges(out)
     })?;
     let found = records.iter().any(|(record, _)| record.findings().next().is_some());
-    Ok(if broken { Exit::CannotWork } else { Exit::good_if(!found) })
+    Ok(if broken { CommandStatus::CannotWork } else { CommandStatus::good_if(!found) })
 }
 
 /// Names on the command line that match no suite or no case, although others do.

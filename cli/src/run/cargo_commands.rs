@@ -12,7 +12,7 @@ use evalsuite_schema::Value;
 use super::suite_tests::{SuiteTests, TestKey};
 use crate::arguments::Build;
 use crate::platform::cargo_process::{self, Packages, metadata, packages};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::run::Run;
 
 /// `cargo test` with the options of the build, without arguments for test programs.

@@ -20,7 +20,7 @@ use super::cargo_commands::cargo_test;
 use super::suite_tests::{SuiteTests, TestKey};
 use crate::arguments::Build;
 use crate::health;
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 

@@ -121,11 +121,9 @@ use crate::finish::{self, EndedRun};
 use crate::locate::includes::Tracked;
 use crate::locate::{stored_runs, suite_search};
 use crate::platform::cargo_process::exit;
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::{print, say};
 use crate::{check, diff, report};
-
-const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
 /// The result of a run of chosen cases.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -147,7 +145,7 @@ pub(crate) struct RunResult {
     decision: Option<RunDecision>,
 }
 
-pub(crate) fn run(command: &Run) -> Result<Exit> {
+pub(crate) fn run(command: &Run) -> Result<CommandStatus> {
     #[cfg(not(feature = "record"))]
     without_model_calls::refuse(command)?;
     if has_endless_links()? {
@@ -158,7 +156,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     let chosen = choose_tests(command, &output, &suites)?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
-    let agent_digest = match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+    let agent_digest = match env::var_os(RunRecord::AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
         Some(digest) => digest,
         None => source_digest(&env::current_dir()?, &command.build, &suites, &output)?.into(),
     };
@@ -170,7 +168,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
             .env("EVALSUITE_RUN_ID", &id)
             // Absolute: tests run in the directories of their packages.
             .env("EVALSUITE_OUTPUT", &output)
-            .env(AGENT_DIGEST, &agent_digest);
+            .env(RunRecord::AGENT_DIGEST, &agent_digest);
         #[cfg(feature = "mcp")]
         tests.env("EVALSUITE_MCP_PROXY", env::current_exe()?);
         if let Some(trials) = command.confirm {
@@ -219,11 +217,11 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
     }
     let status = status.filter(|status| !status.success());
     result.tests_passed = status.is_none();
-    let mut checked = Exit::Good;
+    let mut checked = CommandStatus::Good;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         let stored = StoredRun::open(&run);
-        let mut end = Exit::Good;
+        let mut end = CommandStatus::Good;
         if stored.as_ref().map(StoredRun::is_in_use).transpose()?.unwrap_or(false) {
             say!(
                 "note: tests of another command are still running in run `{id}`, which is summarized when they have ended: by that command, or by \
@@ -253,7 +251,7 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         }
         // A test program that ended with status 0 before its tests did, and a hook that failed after them. Tests that were not started
         // need not have been chosen.
-        if end == Exit::Problems {
+        if end == CommandStatus::Problems {
             checked = end;
         }
     }
@@ -276,12 +274,12 @@ pub(crate) fn run(command: &Run) -> Result<Exit> {
         (Some(_), Some(status)) if !has_failing_case(&run)? => Ok(exit(status)),
         (Some(_), _) if is_part => Ok(checked),
         (Some(decision), _) => Ok(match until_decided::exit(decision.verdict) {
-            Exit::Good => checked,
+            CommandStatus::Good => checked,
             exit => exit,
         }),
         (None, Some(status)) => Ok(exit(status)),
         // The configuration of the test runner, or arguments for it, may leave out tests that were chosen.
-        (None, None) if checked == Exit::Good && !not_started.is_empty() => Ok(Exit::Undecided),
+        (None, None) if checked == CommandStatus::Good && !not_started.is_empty() => Ok(CommandStatus::Undecided),
         (None, None) => Ok(checked),
     }
 }

@@ -16,7 +16,7 @@ use evalsuite_records::summary::lower_bound;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::OutputFormat;
-use crate::platform::cli_error::{ErrorContext, Result};
+use crate::platform::exit_status::{ErrorContext, Result};
 use crate::platform::output::{is_live, say, without_reader};
 use crate::run::cargo_commands::Colors;
 use crate::run::suite_tests::TestKey;

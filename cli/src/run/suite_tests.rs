@@ -9,7 +9,7 @@ use evalsuite_records::file_replacement::{remove_if_exists, replace_file};
 use evalsuite_records::record::{ChosenTests, SuiteId};
 use evalsuite_records::run_directory::{CHOSEN, OutputDirectory, StoredRun, read_run_record};
 
-use crate::platform::cli_error::{ErrorContext, Result};
+use crate::platform::exit_status::{ErrorContext, Result};
 
 /// What identifies a test: packages and test programs may have tests with the same paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -18,7 +18,7 @@ use evalsuite_schema::diagnostics::counted;
 use super::chosen_tests::suite_names;
 use super::suite_tests::{SuiteTests, TestKey};
 use crate::locate::stored_runs;
-use crate::platform::cli_error::{CliError, ErrorContext, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, ErrorContext, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 
@@ -257,11 +257,11 @@ impl<'a> UntilDecided<'a> {
 }
 
 /// How the command ends that has decided this.
-pub(super) fn exit(verdict: DecisionVerdict) -> Exit {
+pub(super) fn exit(verdict: DecisionVerdict) -> CommandStatus {
     match verdict {
-        DecisionVerdict::Regressed => Exit::Problems,
-        DecisionVerdict::WithinMargin => Exit::Good,
-        _ => Exit::Undecided,
+        DecisionVerdict::Regressed => CommandStatus::Problems,
+        DecisionVerdict::WithinMargin => CommandStatus::Good,
+        _ => CommandStatus::Undecided,
     }
 }
 

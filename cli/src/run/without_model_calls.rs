@@ -4,7 +4,7 @@ use std::process::Command;
 
 use evalsuite::tooling::SuiteDescription;
 
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::run::Run;
 
 pub(super) enum ModelCalls {}

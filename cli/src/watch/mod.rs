@@ -27,7 +27,7 @@ use self::verdicts::{Event, Verdict};
 use crate::arguments::Build;
 use crate::clean::clean;
 use crate::locate::{stored_runs, suite_search};
-use crate::platform::cli_error::{CliError, Exit, Result};
+use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::run::cargo_commands::evalsuite_feature;
 
 /// On every save, check the suites and run the affected cases
@@ -73,7 +73,7 @@ const KEPT_RUNS: usize = 20;
 /// How often the keyboard is looked at.
 const KEYS: Duration = Duration::from_millis(40);
 
-pub(crate) fn run(command: &Watch) -> Result<Exit> {
+pub(crate) fn run(command: &Watch) -> Result<CommandStatus> {
     let suites = Suites::find()?;
     if suites.is_empty() {
         return Err(suite_search::no_suite_here()?);
@@ -104,7 +104,7 @@ pub(crate) fn run(command: &Watch) -> Result<Exit> {
     if let Some(signal) = state.end_signal {
         signal_hook::low_level::emulate_default_handler(signal)?;
     }
-    Ok(Exit::Good)
+    Ok(CommandStatus::Good)
 }
 
 fn watch(

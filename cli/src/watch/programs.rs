@@ -13,7 +13,7 @@ use evalsuite_schema::Value;
 
 use super::suites::Touched;
 use crate::arguments::Build;
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::run::cargo_commands::cargo_test;
 use crate::run::chosen_tests::{listed_checks, read_files};
 

@@ -13,7 +13,7 @@ use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::test_process;
 use super::verdicts::{Event, Verdict, Verdicts};
-use crate::platform::cli_error::Result;
+use crate::platform::exit_status::Result;
 
 pub(super) struct WatchState {
     pub(super) suites: Suites,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::programs::{BuildProblems, Program};
 use super::suites::Touched;
-use crate::platform::cli_error::Result;
+use crate::platform::exit_status::Result;
 
 /// Something that `watch` reacts to.
 pub(super) enum Event {

@@ -96,6 +96,20 @@ fn a_baseline_per_suite_survives_a_noisy_run() {
     assert_eq!(changed.len(), 1, "the other suites are as they were");
 }
 
+/// An earlier run that is accepted again replaces no scores, and was said to be below those that it replaces.
+#[test]
+fn a_run_that_replaces_nothing_is_not_below_what_it_replaces() {
+    let package = package();
+    for (id, passes) in [("good", true), ("bad", false), ("better", true)] {
+        write_run(&package, id, 1, passes);
+        let output = package.run_in_output(&["accept", id]);
+        assert_eq!(output.out.contains("this run has regressed"), id == "bad", "{id}: {}", output.out);
+    }
+    let output = package.run_in_output(&["accept", "bad"]);
+    assert!(output.out.contains("refunds: 10 unchanged\n"), "{}", output.out);
+    assert!(!output.out.contains("this run has regressed"), "{}", output.out);
+}
+
 #[test]
 fn a_run_is_compared_with_what_was_accepted() {
     let package = package();

@@ -268,6 +268,33 @@ fn a_run_of_the_same_commit_is_no_base() {
     assert!(package.run_in_output(&["diff"]).out.starts_with("b compared with a\n\n"));
 }
 
+/// A replay has the results of the agent that was recorded, not of its commit.
+#[test]
+fn a_run_is_not_compared_with_a_replay_unless_it_is_one() {
+    let package = Package::new(&[]);
+    for (id, digit, minutes) in [("a", "1", 40), ("b", "2", 30), ("c", "3", 20), ("d", "4", 10)] {
+        write_run_of(&package, id, &digit.repeat(40), 0.9, minutes);
+    }
+    let set_mode = |id: &str, mode: &str| {
+        let file = package.root().join(format!("out/runs/{id}/run.json"));
+        let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        record["env"] = json!({ "EVALSUITE_MODE": mode });
+        std::fs::write(&file, record.to_string()).unwrap();
+    };
+    set_mode("b", "replay");
+    set_mode("c", "replay");
+    let compared = |expected: &str| {
+        let output = package.run_in_output(&["diff"]);
+        assert!(output.out.starts_with(&format!("{expected}\n")), "{}{}", output.out, output.err);
+    };
+    compared("d compared with a");
+    assert!(package.run_in_output(&["diff", "c"]).out.starts_with("d compared with c\n"), "it may be named");
+    set_mode("d", "replay");
+    compared("d compared with c");
+    set_mode("c", "live");
+    compared("d compared with c");
+}
+
 #[test]
 fn replays_are_not_counted_with_other_runs() {
     let package = Package::new(&[]);

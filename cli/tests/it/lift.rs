@@ -118,6 +118,38 @@ csv: lift of the skill, compared with without_skill: 10 cases in both
     assert!(report.out.contains("\ncsv: lift of the skill, compared with without_skill"), "{}", report.out);
 }
 
+/// A cost that lacks some calls counted as known, and nothing said that the tokens of trials are missing.
+#[test]
+fn what_a_trial_used_is_the_mean_of_those_for_which_it_is_known() {
+    let package = package("without_skill", 10, helps);
+    for number in 0..10 {
+        for (arm, cost) in [("without_skill", 0.25), ("with_skill", 0.5)] {
+            let file =
+                package.root().join(format!("out/runs/a-run/suites/csv/cases/eval-{number}-{arm}-0000/case.json"));
+            let mut record: CaseRecord = evalsuite_schema::json::from_slice(&fs::read(&file).unwrap()).unwrap();
+            let trial = &mut record.trials[0];
+            (trial.cost_usd, trial.unknown_costs.agent) = (Some(cost), false);
+            if arm == "with_skill" && number < 3 {
+                (trial.cost_usd, trial.unknown_costs.agent) = (Some(0.01), true);
+                (trial.usage, trial.unknown_tokens.agent) = (Some(Usage::new(1, 0)).filter(|_| number > 0), true);
+            }
+            write(&file, &record);
+        }
+    }
+    let output = package.run_in_output(&["lift"]);
+    for line in [
+        "  tokens               100         300        +200               –      –\n",
+        "  USD               0.2500      0.5000     +0.2500               –      –\n",
+        "  the tokens of with_skill are the mean of 7 of 10 trials: those of the others are not known\n",
+        "  the cost of with_skill is the mean of 7 of 10 trials: that of the others is not known\n",
+    ] {
+        assert!(output.out.contains(line), "{line}\n{}", output.out);
+    }
+    let json = package.json("lift", &package.run_in_output(&["lift", "--format", "json"]).out);
+    let arm = &json["lifts"][0]["arms"][1];
+    assert_eq!((&arm["trials"], &arm["costed_trials"], &arm["metered_trials"]), (&10.into(), &7.into(), &7.into()));
+}
+
 #[test]
 fn a_gate_on_the_lift_is_about_the_lower_end_of_its_interval() {
     let gate = |package: &Package, gate: &str| {

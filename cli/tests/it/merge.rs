@@ -191,6 +191,11 @@ fn parts_that_contradict_each_other_are_not_merged() {
     };
     refused(&|package| case(package, "one/runs/r", "b", None, "another"), "case `b` has different records: ");
     refused(&|package| run_json(package, "two", "def", 3), "has records of commit def, not abc");
+    let refused_of_three = |package: &Package| {
+        let output = package.run(&["merge", "one", "three", "two", "--into", "all"]);
+        assert_eq!(output.code, 1, "{}", output.out);
+        assert!(output.err.contains("two has records of commit abc, not def"), "{}", output.err);
+    };
     let replace = |package: &Package, file: &str, from: &str, to: &str| {
         let text = fs::read_to_string(package.root().join(file)).unwrap();
         assert!(text.contains(from), "{text}");
@@ -204,6 +209,35 @@ fn parts_that_contradict_each_other_are_not_merged() {
         &|package| replace(package, &format!("two/{SUITE}/suite.json"), "\"digest\":\"d\"", "\"digest\":\"e\""),
         "suite `s` in ",
     );
+    // The first part was not in a repository.
+    let package = two_parts();
+    run_json(&package, "three", "def", 2);
+    replace(&package, "one/runs/r/run.json", "\"git\":{\"commit\":\"abc\",\"dirty\":false}", "\"git\":null");
+    refused_of_three(&package);
+}
+
+#[test]
+fn parts_with_different_digests_of_the_agent_are_a_run_without_a_digest() {
+    let package = two_parts();
+    let set_digest = |part: &str, digest: &str| {
+        let file = package.root().join(part).join("run.json");
+        let mut record: Value = evalsuite_schema::json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        record["env"] = json!({ "EVALSUITE_AGENT_DIGEST": digest });
+        fs::write(&file, record.to_string()).unwrap();
+    };
+    set_digest("one/runs/r", "5d");
+    set_digest("two", "a0");
+    let output = merge(&package);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("two has another EVALSUITE_AGENT_DIGEST than "), "{}", output.err);
+    let run: Value = evalsuite_schema::json::from_str(&text(&package, "run.json")).unwrap();
+    assert_eq!(run["env"]["EVALSUITE_AGENT_DIGEST"], Value::Null, "{run}");
+    fs::remove_dir_all(package.root().join("all")).unwrap();
+    set_digest("two", "5d");
+    let output = merge(&package);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let run: Value = evalsuite_schema::json::from_str(&text(&package, "run.json")).unwrap();
+    assert_eq!(run["env"]["EVALSUITE_AGENT_DIGEST"], "5d", "{run}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl BaselineHeader {
     /// Value of `schema` in files of this version.
     pub const SCHEMA: &'static str = "evalsuite.baseline/1";
     /// Most runs that are remembered.
-    const RUNS: usize = 50;
+    pub const RUNS: usize = 50;
 
     /// Remembers that a run was accepted. One that was accepted before stays in its place.
     pub fn add_run(&mut self, id: &str) {

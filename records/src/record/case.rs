@@ -8,7 +8,7 @@ use evalsuite_schema::{Strategy, is_default};
 
 use super::case_identity::{CaseIdentity, fields_of_identity};
 use super::{Reason, Status, TrialRecord, UnknownParts, Usage};
-use crate::exact_sums::mean;
+use crate::exact_sums::{mean, sum_of_known};
 
 /// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
 #[doc(hidden)]
@@ -219,6 +219,13 @@ impl CaseRecord {
             UnknownParts { agent: agent || trial.usage.is_none(), judges, user }
         };
         self.all_trials().map(of_trial).chain(self.retried.iter().map(|attempt| attempt.unknown_tokens)).collect()
+    }
+
+    /// Cost of the agent, of judges and of the simulated user in US dollars, of all trials and repeated attempts; `None` where none is known.
+    pub fn costs(&self) -> [Option<f64>; 3] {
+        let of: [fn(&TrialSummary) -> Option<f64>; 3] =
+            [|trial| trial.cost_usd, |trial| trial.judge_cost_usd, |trial| trial.user_cost_usd];
+        of.map(|of| sum_of_known(self.trials.iter().chain(self.uncounted_trials()).filter_map(of)))
     }
 
     /// Number of trials and repeated attempts whose cost of the agent is not known.

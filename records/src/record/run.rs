@@ -37,6 +37,9 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// The environment variable with the digest of the agent.
+    pub const AGENT_DIGEST: &'static str = "EVALSUITE_AGENT_DIGEST";
+
     /// Whether two runs are of one agent: of one commit, without changed files, or with the same digest of the agent
     /// (`EVALSUITE_AGENT_DIGEST`, which `cargo evalsuite run` sets). Of a run outside of a repository this is not known.
     pub fn is_of_same_agent(&self, other: &Self) -> bool {
@@ -50,12 +53,18 @@ impl RunRecord {
 
     /// Digest of the agent, which `cargo evalsuite run` sets, if the run has it.
     pub fn agent_digest(&self) -> Option<&str> {
-        self.env.get("EVALSUITE_AGENT_DIGEST")?.as_deref()
+        self.env.get(Self::AGENT_DIGEST)?.as_deref()
     }
 
     /// Whether the trials of two runs are of one sample: both are of one agent, which was called.
     pub fn counts_with(&self, other: &Self) -> bool {
         self.is_of_same_agent(other) && self.has_called_agent() && other.has_called_agent()
+    }
+
+    /// Whether a later run may be compared with this one although nobody named it: they are of different agents, and the agent was called in this
+    /// one, unless it was in neither. A replay has the results of the agent that was recorded, which may be any.
+    pub fn is_base_of(&self, run: &Self) -> bool {
+        !self.is_of_same_agent(run) && (self.has_called_agent() || !run.has_called_agent())
     }
 
     /// Whether the agent was called with models that answered, as far as the environment of the run says.

@@ -110,6 +110,11 @@ impl RunData {
         self.record.as_ref().zip(other.record.as_ref()).is_some_and(|(one, other)| one.is_of_same_agent(other))
     }
 
+    /// Whether a later run [may be compared](RunRecord::is_base_of) with this one, as far as is known.
+    pub fn is_base_of(&self, run: &Self) -> bool {
+        self.record.as_ref().zip(run.record.as_ref()).is_none_or(|(base, run)| base.is_base_of(run))
+    }
+
     /// What is known of tests that have no record.
     pub fn not_started_text(&self) -> &'static str {
         let is_known = self.suites.iter().all(|suite| suite.chosen.is_some());
@@ -199,18 +204,17 @@ pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
     Ok(found)
 }
 
-/// The newest run that began before this one, is not known to be of the [same agent](RunRecord::is_of_same_agent), and has a result of a
-/// case in common with it.
+/// The newest run that began before this one, [may be compared](RunRecord::is_base_of) with it, and has a result of a case in common with it.
 ///
 /// # Errors
 ///
 /// If the directory of runs, or one of them, cannot be read.
 pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
-    let is_of_other_agent = |other: &StoredRun| match (&run.record, run_record(other)) {
-        (Some(ours), Some(theirs)) => !ours.is_of_same_agent(&theirs),
+    let is_base = |other: &StoredRun| match (&run.record, run_record(other)) {
+        (Some(ours), Some(theirs)) => theirs.is_base_of(ours),
         _ => true,
     };
-    first_comparable(run, before(run)?.into_iter().filter(is_of_other_agent))
+    first_comparable(run, before(run)?.into_iter().filter(is_base))
 }
 
 /// The other runs beside a run that are of the [same agent](RunRecord::is_of_same_agent), the oldest first: runs in which it was called,
@@ -244,7 +248,8 @@ fn run_record(run: &StoredRun) -> Option<RunRecord> {
     read_record(run.path(), &run.path().join(RUN_RECORD), &mut Vec::new())
 }
 
-/// The newest other run beside this one that is of a commit, without changed files, and has a result of a case in common with it.
+/// The newest other run beside this one that is of a commit, without changed files, [may be compared](RunRecord::is_base_of) with it, and has a
+/// result of a case in common with it.
 ///
 /// # Errors
 ///
@@ -252,10 +257,11 @@ fn run_record(run: &StoredRun) -> Option<RunRecord> {
 pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<StoredRun>> {
     let others = beside(run)?.into_iter().filter(|other| other.path() != run.directory);
     // Its cases are read only if it is of the commit: most runs are not.
-    let is_of_commit = |other: &StoredRun| {
-        run_record(other).and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
-    };
-    first_comparable(run, others.filter(is_of_commit))
+    let is_of_commit = |record: &RunRecord| record.git.as_ref().is_some_and(|git| git.commit == commit && !git.dirty);
+    let is_base = |record: &RunRecord| run.record.as_ref().is_none_or(|ours| record.is_base_of(ours));
+    let is_meant =
+        |other: &StoredRun| run_record(other).is_some_and(|record| is_of_commit(&record) && is_base(&record));
+    first_comparable(run, others.filter(is_meant))
 }
 
 /// The outcomes of tests, given by name of the suite and path, in the newest run of an output directory that has one that is not

@@ -24,17 +24,17 @@ function liftTable(lift) {
     const difference = reference === null || withSkill === null ? NONE : signed(withSkill - reference, show);
     return [label, show(reference), show(withSkill), difference, NONE, NONE];
   };
-  const rows = [measured('Pass rate', lift.pass_rate), measured('Score', lift.score), used('Tokens of a trial', (arm) => arm.tokens, (value) => count(value === null ? null : Math.round(value))),
-    used(costLabel(lift), (arm) => arm.cost_usd, dollars), used('Time of a trial', (arm) => arm.seconds, (value) => duration(value === null ? null : value * 1000))].filter(Boolean);
+  const rows = [measured('Pass rate', lift.pass_rate), measured('Score', lift.score), used(usedLabel(lift, 'Tokens', 'metered_trials'), (arm) => arm.tokens, (value) => count(value === null ? null : Math.round(value))),
+    used(usedLabel(lift, 'Cost', 'costed_trials'), (arm) => arm.cost_usd, dollars), used('Time of a trial', (arm) => arm.seconds, (value) => duration(value === null ? null : value * 1000))].filter(Boolean);
   return el('table', { class: 'plain' },
     el('thead', {}, el('tr', {}, ['Mean', lift.reference, 'with_skill', 'Difference', '95 % interval', 'p'].map((label, at) => el('th', { scope: 'col', class: at > 0 && 'number' }, label)))),
     el('tbody', {}, rows.map(([label, ...values]) => el('tr', {}, el('th', { scope: 'row' }, label), values.map((value) => el('td', { class: 'number' }, value))))));
 }
 
-/** What the costs are means of. */
-function costLabel(lift) {
-  const [known, all] = ['costed_trials', 'trials'].map((name) => sum(lift.arms.map((arm) => arm[name])));
-  return known < all ? `Cost of a trial (known of ${known} of ${all})` : 'Cost of a trial';
+/** What was used in a trial, and of how many trials it is known. */
+function usedLabel(lift, what, knownTrials) {
+  const [known, all] = [knownTrials, 'trials'].map((name) => sum(lift.arms.map((arm) => arm[name])));
+  return known < all ? `${what} of a trial (known of ${known} of ${all})` : `${what} of a trial`;
 }
 
 /** Expectations that come out the same whatever the skill does. */

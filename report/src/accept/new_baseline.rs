@@ -111,9 +111,9 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
         // Of several tests that run one case, the first one.
         ran.entry((&case.record.case_id, &case.record.target)).or_insert(case);
     }
-    let known = before.map_or(&[][..], |before| &before.header.runs);
     let newest = before.map(|before| before.header.date.as_str()).unwrap_or_default();
     let is_older = run.record.as_ref().is_some_and(|record| record.started_at.as_str() < newest);
+    let known = KnownRuns { ids: before.map_or(&[][..], |before| &before.header.runs), is_older };
     let unchanged = UnchangedSuite::new(&without_run(before, &ran));
     let keys: BTreeSet<(&str, &str)> = old.keys().chain(ran.keys()).copied().collect();
     let (mut lines, mut cases) = (Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
             Some(case) if is_older && !forced.contains(id) && old.is_some_and(|old| is_other_case(old, case)) => {
                 kept(old, format!("another input, graders, threshold or strategy in {OLDER}"))
             }
-            Some(case) => decide(old, new, case, forced.contains(id), &unchanged, known),
+            Some(case) => decide(old, new, case, forced.contains(id), &unchanged, &known),
             None if is_in_suite(suite, id, target) && ran_as_other_target(suite, key) => {
                 kept(old, "ran as another target".to_owned())
             }
@@ -142,7 +142,7 @@ pub fn accept(run: &RunData, suite: &SuiteData, before: Option<&Baseline>, force
     let mut accepted = Accepted { suite: suite.name.clone(), baseline: Baseline::default(), cases, repeated_cases };
     accepted.baseline.header = match before {
         Some(before) if !accepted.is_changed() => before.header.clone(),
-        _ => header(run, suite, known, newest),
+        _ => header(run, suite, &known, newest),
     };
     accepted.baseline.cases = lines;
     accepted
@@ -169,14 +169,13 @@ fn is_other_case(old: &BaselineCase, case: &CaseData) -> bool {
     !old.is_same_definition(record, record.threshold, record.is_one_observation())
 }
 
-/// `known`: the runs that were accepted before.
 fn decide(
     old: Option<&BaselineCase>,
     new: Option<BaselineCase>,
     case: &CaseData,
     is_forced: bool,
     suite: &UnchangedSuite,
-    known: &[String],
+    known: &KnownRuns<'_>,
 ) -> Decided {
     let record = &case.record;
     let Some(mut new) = new else { return kept(old, format!("no result: {}", record.outcome.as_str())) };
@@ -243,8 +242,8 @@ enum Held {
 }
 
 impl Held {
-    /// `new`: of the run alone; `known`: the runs that were accepted before, in this order.
-    fn of(old: &BaselineCase, new: &BaselineCase, known: &[String]) -> Self {
+    /// `new`: of the run alone.
+    fn of(old: &BaselineCase, new: &BaselineCase, known: &KnownRuns<'_>) -> Self {
         if !old.run.is_empty() && old.run == new.run {
             let more = old.before.map_or(trials(old), |before| minus(trials(old), before).unwrap_or_default());
             // A result that was raised or lowered is that of the run alone.
@@ -256,7 +255,8 @@ impl Held {
                 has_counts && (&old.outcomes, &old.scores, old.score) == (&new.outcomes, &new.scores, new.score);
             return if is_same { Self::Same } else { Self::Last };
         }
-        match (place(known, &new.run), place(known, &old.run)) {
+        match (known.place(&new.run), known.place(&old.run)) {
+            (None, _) if known.may_be_forgotten(&new.run) => Self::Earlier,
             (None, _) => Self::NotYet,
             (Some(run), Some(last)) if run > last => Self::NotYet,
             _ => Self::Earlier,
@@ -266,7 +266,7 @@ impl Held {
 
 /// Decides a result of a run after which a later one was accepted: it takes the place of what the run had added. The sample stays that of the
 /// later run.
-fn decide_earlier(old: &BaselineCase, new: &BaselineCase, known: &[String], is_replayed: bool) -> Decided {
+fn decide_earlier(old: &BaselineCase, new: &BaselineCase, known: &KnownRuns<'_>, is_replayed: bool) -> Decided {
     let kept = |why: Option<String>| (Decision::Unchanged, why, Some(old.clone()));
     let unknown = || kept(Some(format!("run `{}` was accepted after this one", old.run)));
     let had = match added_by(old, &new.run) {
@@ -283,16 +283,31 @@ fn decide_earlier(old: &BaselineCase, new: &BaselineCase, known: &[String], is_r
     let mut line = old.clone();
     (line.before, line.passed, line.trials) = (Some(before), now.0, now.1);
     line.added.retain(|added| added.run != new.run);
-    let is_later = |other: &AddedTrials| place(known, &other.run) > place(known, &new.run);
+    let is_later = |other: &AddedTrials| known.place(&other.run) > known.place(&new.run);
     let at = line.added.iter().position(is_later).unwrap_or(line.added.len());
     line.added.insert(at, added(&new.run, trials(new)));
     forget_oldest(&mut line.added);
     (if old.passed == 0 && line.passed > 0 { Decision::Raised } else { Decision::Updated }, None, Some(line))
 }
 
-/// Position of a run among the accepted runs.
-fn place(known: &[String], run: &str) -> Option<usize> {
-    known.iter().position(|id| id == run)
+/// The last runs that were accepted before.
+struct KnownRuns<'a> {
+    /// In the order in which they were accepted.
+    ids: &'a [String],
+    /// Whether the run that is accepted now began before one of them.
+    is_older: bool,
+}
+
+impl KnownRuns<'_> {
+    /// Position of a run among them.
+    fn place(&self, run: &str) -> Option<usize> {
+        self.ids.iter().position(|id| id == run)
+    }
+
+    /// Whether a run that is none of them may have been accepted before them, as far as ids tell, which begin with the time of their run.
+    fn may_be_forgotten(&self, run: &str) -> bool {
+        self.is_older && self.ids.len() >= BaselineHeader::RUNS && self.ids.iter().all(|id| run < id.as_str())
+    }
 }
 
 /// Most runs of which a line has what they added.
@@ -346,8 +361,8 @@ fn earlier_runs(old: &BaselineCase, run: &str) -> EarlierRuns {
 
 /// Whether a run without an entry in the line had no result of the case when it was accepted: it was accepted after the first run of the line,
 /// or the line has all runs that were ever accepted with a result.
-fn has_added_nothing(line: &BaselineCase, run: &str, known: &[String]) -> bool {
-    let Some(first) = line.added.first() else { return false };
+fn has_added_nothing(line: &BaselineCase, run: &str, known: &KnownRuns<'_>) -> bool {
+    let (Some(first), Some(place)) = (line.added.first(), known.place(run)) else { return false };
     let all = line.added.iter().fold((0, 0), |(passed, trials): Counts, added| {
         (passed.saturating_add(added.passed), trials.saturating_add(added.trials))
     });
@@ -355,7 +370,7 @@ fn has_added_nothing(line: &BaselineCase, run: &str, known: &[String]) -> bool {
         Some(before) if is_of_last_run_alone(line) => (before.0 + line.passed, before.1 + line.trials),
         _ => trials(line),
     };
-    place(known, run) > place(known, &first.run) || !line.replaced && all == expected
+    Some(place) > known.place(&first.run) || !line.replaced && all == expected
 }
 
 /// The lines of a baseline as they were before a run was accepted. `ran`: its cases.
@@ -386,14 +401,15 @@ fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
 }
 
 /// `newest`: when the newest of the runs started that were accepted before.
-fn header(run: &RunData, suite: &SuiteData, known: &[String], newest: &str) -> BaselineHeader {
+fn header(run: &RunData, suite: &SuiteData, known: &KnownRuns<'_>, newest: &str) -> BaselineHeader {
     let mut header = BaselineHeader::default();
-    header.runs = known.to_vec();
+    header.runs = known.ids.to_vec();
     let results = suite.cases.iter().map(|case| &case.record).filter(|record| record.completed > 0);
-    let runs: BTreeSet<&str> = results.map(|record| record.run_of_result()).collect();
-    runs.into_iter().for_each(|run| header.add_run(run));
+    let mut runs: Vec<&str> =
+        results.map(|record| record.run_of_result()).collect::<BTreeSet<_>>().into_iter().collect();
     // The directory of a run may have another name.
-    header.add_run(&run.run_id);
+    runs.push(&run.run_id);
+    runs.into_iter().filter(|run| !known.may_be_forgotten(run)).for_each(|run| header.add_run(run));
     header.schema = BaselineHeader::SCHEMA.to_owned();
     let is_included_again = |other: &SuiteData| {
         other.id.module != suite.id.module && (&other.id.package, &other.id.path) == (&suite.id.package, &suite.id.path)

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::ChangeKind;
 use super::pairing::{Pair, Standard};
-use crate::run_data::{CaseData, count_outcomes};
+use crate::run_data::{CaseData, count_outcomes, counted_records};
 
 /// The id of a run, and the scores of a case in it.
 pub(super) type RunScores = (String, Vec<f64>);
@@ -57,9 +57,14 @@ fn complete(scores: &mut Vec<f64>, series: &mut Series, unknown: u32, passes: bo
     scores.extend((0..added).map(|_| f64::from(u8::from(passes))));
 }
 
-/// Number of trials of a case that may have passed or failed: those that ended in an error, unless so many are tolerated. Of a case that
-/// ended before its first trial, those that were planned; of one that ended in an error otherwise, at least one.
-pub(super) fn unknown_trials(record: &CaseRecord) -> u32 {
+/// Number of trials of a case that may have passed or failed, in all runs that are counted.
+pub(super) fn unknown_trials(case: &CaseData) -> u32 {
+    counted_records(case).iter().map(unknown_in_run).fold(0, u32::saturating_add)
+}
+
+/// Those that ended in an error, unless so many are tolerated. Of a case that ended before its first trial, those that were planned; of one that
+/// ended in an error otherwise, at least one.
+fn unknown_in_run(record: &CaseRecord) -> u32 {
     match record.errors {
         0 if record.completed == 0 => record.planned.max(1),
         errors if errors > record.tolerated_errors || record.completed == 0 => errors,
@@ -104,22 +109,22 @@ impl CaseChange {
             _ if pair.is_error_now() => (ChangeKind::Error, None),
             (Pair::Both(base, run), None) => {
                 let scores_differ = scores.is_some_and(|[base, run]| !is_same(run, base));
-                (standard.change([&base.record, &run.record], scores_differ)?, None)
+                (standard.change([base, run], scores_differ)?, None)
             }
             (Pair::Redefined(..), _) => (ChangeKind::Redefined, None),
             (Pair::NoBase(..) | Pair::NoResult(..) | Pair::TornBase(_), _) => (ChangeKind::Missing, None),
             (Pair::Added(_), _) => (ChangeKind::Added, None),
             (Pair::Removed(_), _) => (ChangeKind::Removed, None),
         };
+        let trials = pair.cases().map(|case| case.map_or((0, 0), |case| standard.counts(case)));
         let [base, run] = pair.cases().map(|case| case.map(|case| &case.record));
         let id = run.or(base).map(|record| record.case_id.clone()).unwrap_or_default();
-        let trials = |record: Option<&CaseRecord>| record.map_or((0, 0), |record| standard.counts(record));
         let confirming = count_outcomes(run.iter().flat_map(|record| &record.confirming).map(|trial| trial.outcome));
         Some(Self {
             case_id: id,
             kind,
-            base: trials(base),
-            run: trials(run),
+            base: trials[0],
+            run: trials[1],
             confirming: (confirming.passed, confirming.passed.saturating_add(confirming.failed)),
             base_score: scores.map(|[base, _]| base).or_else(|| base.and_then(CaseRecord::sampled_score)),
             run_score: scores.map(|[_, run]| run).or_else(|| run.and_then(CaseRecord::sampled_score)),
@@ -138,16 +143,11 @@ pub(super) fn observed(
     rule: Rule,
     stops_early: bool,
 ) -> (Series, Vec<Vec<f64>>) {
-    let of_runs = records(case)
+    let of_runs = counted_records(case)
         .iter()
         .map(|record| observed_once(&record.with_independent_trials(), standard, rule, stops_early));
     let (series, scores): (Vec<Series>, Vec<Vec<f64>>) = of_runs.unzip();
     (Series::of_runs(&series), scores)
-}
-
-/// The record of a case in each run that is counted.
-pub(super) fn records(case: &CaseData) -> &[CaseRecord] {
-    if case.of_runs.is_empty() { std::slice::from_ref(&case.record) } else { &case.of_runs }
 }
 
 fn observed_once(record: &CaseRecord, standard: &dyn Standard, rule: Rule, stops_early: bool) -> (Series, Vec<f64>) {
@@ -168,7 +168,7 @@ fn observed_once(record: &CaseRecord, standard: &dyn Standard, rule: Rule, stops
 /// The trials of a case in both runs, with those that repeated it in the second one.
 pub(super) fn case_trials(base: Series, run: Series, case: &CaseData) -> CaseTrials {
     let mut trials = CaseTrials { base, run, confirmed: 0, confirmed_better: 0, refuted: false };
-    for record in records(case) {
+    for record in counted_records(case) {
         let outcomes: Vec<Status> = record.confirming.iter().map(|trial| trial.outcome).collect();
         let is_repeated_as_failed = record.outcome != Status::Passed;
         let (wanted, other) =

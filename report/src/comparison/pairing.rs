@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_records::baseline::Counts;
 use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_schema::decimal::is_same;
 
@@ -182,8 +183,8 @@ pub(crate) trait Standard {
     }
 
     /// Trials of a case that passed, and all that passed or failed, as they are compared.
-    fn counts(&self, record: &CaseRecord) -> (u32, u32) {
-        (record.passed, record.completed)
+    fn counts(&self, case: &CaseData) -> Counts {
+        (case.record.passed, case.record.completed)
     }
 
     /// A score as it is compared.
@@ -193,8 +194,8 @@ pub(crate) trait Standard {
 
     /// What happened to a case that did not change more than chance explains; `None` if nothing did. `scores_differ`: whether its mean
     /// scores do.
-    fn change(&self, [base, run]: [&CaseRecord; 2], scores_differ: bool) -> Option<ChangeKind> {
-        (scores_differ || base.outcome != run.outcome).then_some(ChangeKind::Changed)
+    fn change(&self, [base, run]: [&CaseData; 2], scores_differ: bool) -> Option<ChangeKind> {
+        (scores_differ || base.record.outcome != run.record.outcome).then_some(ChangeKind::Changed)
     }
 
     /// Whether a case of a suite can change by itself although its trials within one run resemble each other. It is one observation then,
@@ -209,7 +210,7 @@ pub(crate) trait Standard {
     }
 
     /// Of a case whose test says that it passes no more, the probability that chance alone makes any case of the suite do so.
-    fn worse(&self, _suite: &str, _cases: [&CaseRecord; 2]) -> Option<f64> {
+    fn worse(&self, _suite: &str, _cases: [&CaseData; 2]) -> Option<f64> {
         None
     }
 }

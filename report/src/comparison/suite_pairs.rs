@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_statistics::{CaseTrials, Worse, worse_cases};
 
-use super::compared::{Compared, case_trials, observed, records, unknown_trials};
+use super::compared::{Compared, case_trials, observed, unknown_trials};
 use super::pairing::{Groups, Pair, Standard, pair_cases};
-use crate::run_data::{CaseData, count_outcomes, identity};
+use crate::run_data::{CaseData, count_outcomes, counted_records, identity};
 
 /// The paired cases of a suite and target, before anything is said about them.
 #[derive(Clone)]
@@ -46,13 +46,13 @@ impl<'a> SuitePairs<'a> {
                 *numbers.entry(slice.clone()).or_insert(next)
             });
             let slices = slices.collect();
-            let unknown = [base, run].map(|case| unknown_trials(&case.record));
+            let unknown = [base, run].map(unknown_trials);
             let both = [(base, stops[0]), (run, stops[1])];
             let [(in_base, base), (in_run, scores)] =
                 both.map(|(case, stops)| observed(case, standard, run.record.rule, stops));
             let trials = case_trials(in_base, in_run, run);
             let by_run = [(both[0].0, &base), (both[1].0, &scores)].map(|(case, scores)| {
-                let ids = records(case).iter().map(|record| record.run_id.clone());
+                let ids = counted_records(case).iter().map(|record| record.run_id.clone());
                 ids.zip(scores.iter().cloned()).filter(|(_, scores)| !scores.is_empty()).collect()
             });
             let cluster = groups.cluster(identity, compared.len() + hidden.len());
@@ -103,7 +103,7 @@ impl<'a> SuitePairs<'a> {
     /// Adds the cases whose tests say that they pass no more.
     pub(super) fn add_worse_than_standard(&self, worse: &mut Worse) {
         let both = self.pairs.iter().filter_map(|pair| match pair {
-            Pair::Both(base, run) => Some([&base.record, &run.record]),
+            Pair::Both(base, run) => Some([*base, *run]),
             _ => None,
         });
         for (found, cases) in worse.p_values.iter_mut().zip(both) {
@@ -115,6 +115,6 @@ impl<'a> SuitePairs<'a> {
 }
 
 fn passed(cases: &[&CaseData]) -> (u32, u32) {
-    let counts = count_outcomes(cases.iter().flat_map(|case| records(case)).map(|record| record.outcome));
+    let counts = count_outcomes(cases.iter().flat_map(|case| counted_records(case)).map(|record| record.outcome));
     (counts.passed, counts.run())
 }

@@ -6,8 +6,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use evalsuite_records::exact_sums::sum_of_known;
-use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
+use evalsuite_records::record::{CaseRecord, Status, UnknownParts};
 use evalsuite_schema::decimal::shown_from;
 
 use super::{Destination, Format};
@@ -203,17 +202,18 @@ fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, S
         properties.push(("failed_graders", record.failed_graders.join(", ")));
     }
     // Trials that do not count, and other attempts of the test runner, have cost something, too.
-    let [agent, judges, user] = UnknownParts::counts(&record.unknown_costs());
-    let mut add_cost =
-        |[name, unknown_name]: [&'static str; 2], cost: fn(&TrialSummary) -> Option<f64>, count: usize| {
-            if let Some(sum) = sum_of_known(record.trials.iter().chain(record.uncounted_trials()).filter_map(cost)) {
-                properties.push((name, format!("{sum:.6}")));
-                properties.extend((count > 0).then(|| (unknown_name, count.to_string())));
-            }
-        };
-    add_cost(["cost_usd", "trials_of_unknown_cost"], |trial| trial.cost_usd, agent);
-    add_cost(["judge_cost_usd", "trials_of_unknown_judge_cost"], |trial| trial.judge_cost_usd, judges);
-    add_cost(["user_cost_usd", "trials_of_unknown_user_cost"], |trial| trial.user_cost_usd, user);
+    let names = [
+        ("cost_usd", "trials_of_unknown_cost"),
+        ("judge_cost_usd", "trials_of_unknown_judge_cost"),
+        ("user_cost_usd", "trials_of_unknown_user_cost"),
+    ];
+    let costs = record.costs().into_iter().zip(UnknownParts::counts(&record.unknown_costs()));
+    for ((name, unknown_name), (cost, unknown)) in names.into_iter().zip(costs) {
+        if let Some(cost) = cost {
+            properties.push((name, format!("{cost:.6}")));
+            properties.extend((unknown > 0).then(|| (unknown_name, unknown.to_string())));
+        }
+    }
     let mut seals: Vec<String> = trials.iter().flat_map(|trial| trial.record.seals()).collect();
     seals.sort();
     seals.dedup();

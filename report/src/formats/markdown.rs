@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evalsuite_records::exact_sums::sum;
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::Status;
 use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format::of_text(
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
 pub const MARKDOWN_LIMIT: usize = 900 * 1024;
 
-/// The run as GitHub-flavoured Markdown: a table of suites and targets, then every case that did not pass, with its details folded,
+/// The run as GitHub-flavoured Markdown: a table of suites and targets, with the cost of agents, judges and simulated users, then every case that did not pass, with its details folded,
 /// then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
 pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec<Problem>> {
     let mut text = format!("## Evaluation: {}\n\n", headline(run));
@@ -69,7 +69,10 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
     section("Skipped", skipped.map(|case| entry(case, &FailureText::of_case(case).message)).collect());
     let problem = |problem: &Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
     section("Records that cannot be read", run.problems.iter().map(problem).collect());
-    let text = limited(text, &sections, |left| format!("{left} more entries are left out"));
+    let text = limited(text, &sections, |left| match left {
+        1 => "1 more entry is left out".to_owned(),
+        left => format!("{left} more entries are left out"),
+    });
     out.write_all(text.as_bytes())?;
     Ok(Vec::new())
 }
@@ -135,18 +138,11 @@ fn headline(run: &RunData) -> String {
 fn rows(suite: &SuiteData) -> Vec<String> {
     let row = |(target, cases): (&str, Vec<&CaseData>)| {
         let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
-        let (mut scores, mut costs) = (Vec::new(), Vec::new());
-        let is_bound = cases.iter().any(|case| case.record.trials_of_unknown_cost() > 0);
-        for case in cases {
-            scores.extend(case.record.sampled_score());
-            let uncounted = case.record.uncounted_trials().filter_map(|trial| trial.cost_usd);
-            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(uncounted));
-        }
+        let scores: Vec<f64> = cases.iter().filter_map(|case| case.record.sampled_score()).collect();
         let mean = if scores.is_empty() { "–".to_owned() } else { format!("{:.3}", mean(&scores)) };
-        let cost = match costs.is_empty() {
-            true => "–".to_owned(),
-            false => lower_bound(is_bound, &format!("${:.4}", sum(costs))),
-        };
+        let is_bound = cases.iter().flat_map(|case| case.record.unknown_costs()).any(|unknown| !unknown.is_none());
+        let cost = sum_of_known(cases.iter().flat_map(|case| case.record.costs()).flatten());
+        let cost = cost.map_or("–".to_owned(), |cost| lower_bound(is_bound, &format!("${cost:.4}")));
         format!(
             "| {} | {} | {} | {} | {} | {} | {mean} | {cost} |\n",
             escape(&suite.name),

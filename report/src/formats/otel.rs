@@ -142,14 +142,11 @@ fn add_usage(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>) {
     fields["gen_ai.usage.cost"] = cost_usd.into();
 }
 
-/// Marks tokens and cost that are lower bounds.
-fn add_bounds(fields: &mut Value, unknown: [bool; 2]) {
-    let marks = [
-        ("gen_ai.usage.output_tokens", "evalsuite.usage.lower_bound"),
-        ("gen_ai.usage.cost", "evalsuite.cost.lower_bound"),
-    ];
-    for ((sum, mark), is_unknown) in marks.into_iter().zip(unknown) {
-        if is_unknown && !fields[sum].is_null() {
+/// Marks tokens and cost that lack some calls, whose spans need not have them.
+fn add_bounds(fields: &mut Value, usage: Option<Usage>, cost_usd: Option<f64>, is_partial: [bool; 2]) {
+    let marks = [("evalsuite.usage.lower_bound", usage.is_some()), ("evalsuite.cost.lower_bound", cost_usd.is_some())];
+    for ((mark, is_known), is_partial) in marks.into_iter().zip(is_partial) {
+        if is_known && is_partial {
             fields[mark] = true.into();
         }
     }
@@ -370,7 +367,7 @@ fn agent_span(trace: &Trace<'_>, files: &TrialFiles, steps: &[Step<'_>]) -> Valu
     });
     let (usage, cost_usd) = beside_steps(record, steps);
     add_usage(&mut fields, usage, cost_usd);
-    add_bounds(&mut fields, [record.usage_partial, record.cost_partial]);
+    add_bounds(&mut fields, record.usage, record.cost_usd, [record.usage_partial, record.cost_partial]);
     let reason = record.reason.as_ref().filter(|reason| reason.stage == Stage::Agent);
     let (shown, error) = (format!("invoke_agent {}", record.agent), reason.map(|reason| reason.message.as_str()));
     span(trace, [AGENT_SPAN, TRIAL_SPAN], INTERNAL, &shown, trace.timeline.agent, fields, error)
@@ -461,7 +458,7 @@ fn judge_span(trace: &Trace<'_>, names: [&str; 2], judge: &JudgeRecord, interval
         "evalsuite.judge.calls": judge.attempts,
     });
     add_usage(&mut fields, judge.usage, judge.cost_usd);
-    add_bounds(&mut fields, [!judge.is_usage_known(), !judge.is_cost_known()]);
+    add_bounds(&mut fields, judge.usage, judge.cost_usd, [!judge.is_usage_known(), !judge.is_cost_known()]);
     span(trace, names, CLIENT, &format!("chat {model}"), interval, fields, None)
 }
 
@@ -476,7 +473,8 @@ fn user_span(trace: &Trace<'_>, user: &UserRecord) -> Value {
         "evalsuite.user.calls": user.attempts,
     });
     add_usage(&mut fields, record.user_usage, record.user_cost_usd);
-    add_bounds(&mut fields, [record.unknown_tokens().user, record.unknown_costs().user]);
+    let is_partial = [record.unknown_tokens().user, record.unknown_costs().user];
+    add_bounds(&mut fields, record.user_usage, record.user_cost_usd, is_partial);
     span(trace, [USER_SPAN, TRIAL_SPAN], CLIENT, &format!("chat {model}"), trace.timeline.agent, fields, None)
 }
 

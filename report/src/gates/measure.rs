@@ -1,7 +1,7 @@
 //! What gates measure.
 
 use evalsuite_records::exact_sums::sum_of_known;
-use evalsuite_records::record::{CaseRecord, Status, TrialSummary, UnknownParts};
+use evalsuite_records::record::{Status, UnknownParts};
 use evalsuite_records::trial_statistics::bounded_interval;
 use evalsuite_schema::gate::{Gate, Measure};
 use evalsuite_statistics::{mean, wilson_interval};
@@ -44,7 +44,6 @@ impl Measured {
     /// Measures cases: those that were not skipped, and for a lift all of them.
     pub(super) fn of(gate: &Gate, cases: &[&CaseData]) -> Self {
         let measure = gate.measure();
-        let trials = || cases.iter().map(|case| &case.record).flat_map(CaseRecord::all_trials);
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();
@@ -62,8 +61,7 @@ impl Measured {
                 Self { interval, ..Self::new(value, unknown, cases.len()) }
             }
             Measure::Cost => {
-                let retried = cases.iter().flat_map(|case| &case.record.retried);
-                let known = sum_of_known(trials().chain(retried).filter_map(cost));
+                let known = sum_of_known(cases.iter().flat_map(|case| case.record.costs()).flatten());
                 let unknown: Vec<UnknownParts> = cases.iter().flat_map(|case| case.record.unknown_costs()).collect();
                 let count = unknown.iter().filter(|parts| !parts.is_none()).count();
                 Self::new(known, count, unknown.len())
@@ -131,11 +129,6 @@ pub(super) fn rate_value(measure: Measure, passed: usize, cases: usize) -> Optio
 fn rate_interval(passed: usize, cases: usize) -> Option<(f64, f64)> {
     let [passed, cases] = [passed, cases].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     wilson_interval(passed, cases)
-}
-
-/// What agent, judges and simulated user cost, as far as it is known.
-fn cost(trial: &TrialSummary) -> Option<f64> {
-    [trial.cost_usd, trial.judge_cost_usd, trial.user_cost_usd].into_iter().flatten().reduce(|sum, cost| sum + cost)
 }
 
 /// The smallest value that this percentage of the sorted values does not exceed.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_records::record::{
-    CalibrationRecord, CaseRecord, GraderRecord, GraderState, ReasonCode, Status, SuiteId,
+    CalibrationRecord, CaseRecord, GraderRecord, GraderState, Mode, ModelCalls, ReasonCode, Status, SuiteId,
+    TrialRecord,
 };
 use evalsuite_schema::SuiteKind;
 use evalsuite_schema::decimal::{at_least, at_most};
@@ -250,6 +251,11 @@ pub(super) fn adjusted(found: Vec<(JudgeHealth, Vec<f64>)>) -> impl Iterator<Ite
     })
 }
 
+/// Whether the agent of a trial was called, with models that answered.
+fn has_called_agent(trial: &TrialRecord) -> bool {
+    matches!(trial.mode, Mode::Live | Mode::Record) && trial.model_calls != Some(ModelCalls::Replayed)
+}
+
 /// The runs of the window, which are added one by one, the newest first.
 #[derive(Debug, Default)]
 pub(super) struct Observed(BTreeMap<String, Suite>);
@@ -322,9 +328,13 @@ impl Suite {
             if !self.known.contains(&case.record.case_id) || case.record.reused_run.is_some() {
                 continue;
             }
-            self.add_case(&case.record, run, commit);
-            for grader in case.trials.iter().flat_map(|trial| trial.record.all_graders()) {
-                self.add_grader(grader, None, run, &mut models);
+            // A replay, or a trial that is graded again, says nothing more about the agent.
+            if case.trials.iter().all(|trial| has_called_agent(&trial.record)) {
+                self.add_case(&case.record, run, commit);
+            }
+            for trial in case.trials.iter().map(|trial| &trial.record) {
+                let asked_in = (trial.mode != Mode::Replay).then_some(run);
+                trial.all_graders().for_each(|grader| self.add_grader(grader, None, asked_in, &mut models));
             }
         }
         for (judge, model) in models {
@@ -354,11 +364,12 @@ impl Suite {
         of_target.add(&record.case_id, seen);
     }
 
+    /// `run`: in which its judge was asked, if it was.
     fn add_grader<'g>(
         &mut self,
         grader: &'g GraderRecord,
         outer: Option<&str>,
-        run: &str,
+        run: Option<&str>,
         models: &mut BTreeMap<&'g str, &'g str>,
     ) {
         let name = outer.map_or_else(|| grader.name.clone(), |outer| format!("{outer}/{}", grader.name));
@@ -371,7 +382,7 @@ impl Suite {
             GraderState::Undecided => undecided,
             GraderState::Error => errors,
         } += 1;
-        let Some(judge) = &grader.judge else { return };
+        let (Some(judge), Some(run)) = (&grader.judge, run) else { return };
         models.extend(judge.model.as_deref().map(|model| (judge.name.as_str(), model)));
         let asked = self.judges.entry(judge.name.clone()).or_default();
         if let Some(value) = grader.value {

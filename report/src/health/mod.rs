@@ -5,7 +5,7 @@ mod cases;
 use std::path::Path;
 use std::{fmt, io, iter};
 
-use evalsuite_records::record::{ProbeRates, ProbeRecord, SuiteId};
+use evalsuite_records::record::{Mode, ProbeRates, ProbeRecord, SuiteId};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_records::summary::TextTable;
 use evalsuite_schema::diagnostics::{Code, counted};
@@ -13,7 +13,7 @@ use evalsuite_statistics::shown_p;
 use serde::Serialize;
 
 use self::cases::Observed;
-use crate::run_data::{RunData, SuiteData, repeated_text};
+use crate::run_data::{CaseData, RunData, SuiteData, repeated_text};
 
 /// Limits of the findings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,8 @@ impl Default for HealthOptions {
 /// The health of suites over some runs, the window.
 ///
 /// A run counts for a case if at least one of its trials passed or failed there, and if input and graders of the case are those of the
-/// newest such run. Results that a run has taken over from another one do not count again.
+/// newest such run. Results that a run has taken over from another one do not count again, and neither do replays and trials that were graded
+/// again; of the latter, only what their judges say counts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Health {
@@ -271,7 +272,8 @@ impl Health {
         let of_suites = runs.filter_map(|mut run| {
             run.suites.retain(&is_meant);
             let mut cases = run.suites.iter().flat_map(|suite| &suite.cases);
-            cases.any(|case| case.record.completed > 0).then_some(run)
+            let is_replay = |case: &CaseData| case.trials.iter().all(|trial| trial.record.mode == Mode::Replay);
+            cases.any(|case| case.record.completed > 0 && !is_replay(case)).then_some(run)
         });
         let health = Self::of(of_suites.take(count), options);
         error.map_or(Ok(health), Err)

@@ -76,7 +76,7 @@ impl HtmlReport {
     }
 
     /// Sets the run that this one is compared with first; its answers are shown beside those of this run. Default: the newest run of
-    /// the history that is not of the same agent, else the newest one.
+    /// the history that [may be compared](RunData::is_base_of) with it, else the newest one.
     pub fn with_base(mut self, base: RunData) -> Self {
         self.base = Some(base.with_suite_names(&self.run.suite_names()));
         self
@@ -140,8 +140,8 @@ impl HtmlReport {
     }
 
     fn base(&self) -> Option<&RunData> {
-        let of_other_agent = self.history.iter().rev().find(|past| !past.is_of_same_agent(&self.run));
-        self.base.as_ref().or(of_other_agent).or(self.history.last())
+        let newest = self.history.iter().rev().find(|past| past.is_base_of(&self.run));
+        self.base.as_ref().or(newest).or(self.history.last())
     }
 
     /// What `diff` says about this run and an earlier one: each counted together with the other runs of its agent in the history, unless both

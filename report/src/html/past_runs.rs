@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use evalsuite_records::exact_sums::sum_of_known;
 use evalsuite_records::record::{CaseRecord, OutcomeCounts};
 use evalsuite_schema::json::{Value, json, written_by_serde};
 use evalsuite_statistics::mean;
@@ -120,9 +121,8 @@ pub(super) fn totals(run: &RunData) -> Vec<Totals> {
         total.cases.add(record.outcome);
         scores.extend(record.sampled_score());
         durations.extend(record.trials.iter().filter_map(|trial| trial.duration_ms).map(|ms| ms as f64));
-        for cost in record.trials.iter().chain(record.uncounted_trials()).filter_map(|trial| trial.cost_usd) {
-            total.cost_usd = Some(total.cost_usd.unwrap_or_default() + cost);
-        }
+        let [agent, ..] = record.costs();
+        total.cost_usd = sum_of_known(total.cost_usd.into_iter().chain(agent));
         total.unknown_costs += record.trials_of_unknown_cost();
     }
     let mean_of = |values: &[f64]| (!values.is_empty()).then(|| mean(values));

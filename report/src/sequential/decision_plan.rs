@@ -83,8 +83,9 @@ pub fn plan_decision(
     plan.margin = options.margin;
     plan.cluster_by.clone_from(&options.cluster_by);
     plan.fixed = options.trials.is_some();
-    let records: BTreeMap<[&str; 3], &CaseRecord> =
-        base.suites.iter().flat_map(|suite| &suite.cases).map(|case| (identity(&case.record), &case.record)).collect();
+    let cases = base.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
+    // Of several tests that run one case, the first one, as in the run.
+    let records: BTreeMap<[&str; 3], &CaseRecord> = cases.rev().map(|record| (identity(record), record)).collect();
     let mut groups: BTreeMap<[&str; 2], Vec<(&ChosenCase, &CaseRecord)>> = BTreeMap::new();
     for case in chosen {
         let Some(record) = records.get(&[case.suite.as_str(), &case.case_id, &case.target]) else { continue };

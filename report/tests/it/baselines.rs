@@ -10,7 +10,7 @@ use evalsuite_report::baseline_as_run::{
 };
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
-    accept_answers, write_accepted_answers, write_baseline,
+    accept_answers, pooled, write_accepted_answers, write_baseline,
 };
 use evalsuite_schema::SuiteKind;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -350,6 +350,30 @@ fn what_a_run_has_added_to_a_baseline_of_an_older_version_is_not_known() {
     assert_eq!(trials(&third_grown), [("a", 7, 7)]);
 }
 
+/// The header knows the last runs: an older one looked as if it had never been accepted, and its trials were added once more.
+#[test]
+fn a_run_that_was_accepted_before_all_known_ones_does_not_count_again() {
+    let any = run(&[("a", 1, 1)]);
+    let at = |id: &str, minute: usize| {
+        let mut run = any.clone();
+        (run.run_id, run.suites[0].cases[0].record.run_id) = (id.to_owned(), id.to_owned());
+        run.record.as_mut().unwrap().started_at = format!("2026-11-22T10:{minute:02}:00.000Z");
+        run
+    };
+    let of_minute = |minute: usize| at(&format!("run-{minute:02}"), minute);
+    let accept_next =
+        |before: Option<Baseline>, minute: usize| Some(accepted(&of_minute(minute), before.as_ref(), &[]).baseline);
+    let baseline = (0..60).fold(None, accept_next).unwrap();
+    assert_eq!(trials(&baseline), [("a", 60, 60)]);
+    let again = (0..60).fold(Some(baseline.clone()), accept_next).unwrap();
+    assert_eq!(trials(&again), [("a", 60, 60)], "all runs are accepted once more");
+    let first = accepted(&of_minute(0), Some(&baseline), &[]);
+    assert!(first.to_string().contains("`--force CASE` replaces all results of a case with them"), "{first}");
+    // A run that ended later than one that was accepted before it.
+    let late = accepted(&at("run-58-late", 58), Some(&baseline), &[]);
+    assert_eq!(trials(&late.baseline), [("a", 61, 61)]);
+}
+
 #[test]
 fn a_run_is_the_same_in_a_directory_of_another_name() {
     let mut run = run_named("first", &[("a", 1, 1)]);
@@ -592,6 +616,32 @@ fn a_run_of_a_case_whose_trials_decide_by_their_mean_counts_once() {
     let compared = Comparison::with_baselines(&[second.baseline], &of("third", Status::Failed), &CompareOptions::new());
     let change = &compared.suites[0].changes[0];
     assert_eq!((change.kind, change.base, change.run), (ChangeKind::Changed, (2, 2), (0, 1)), "{compared}");
+}
+
+/// Of three runs of a commit, all of which failed, one counted.
+#[test]
+fn runs_of_such_a_case_that_are_counted_together_count_once_each() {
+    let by_mean = |id: &str, cases: &[(&str, u32, u32)]| {
+        let mut run = run_named(id, cases);
+        for case in &mut run.suites[0].cases {
+            (case.record.rule, case.record.run_id) = (Rule::Mean, id.to_owned());
+        }
+        run
+    };
+    let good = NAMES.map(|id| (id, 3, 3));
+    let accept_next = |before: Option<Baseline>, run: usize| {
+        Some(accepted(&by_mean(&format!("good-{run}"), &good), before.as_ref(), &[]).baseline)
+    };
+    let baseline = (0..5).fold(None, accept_next).unwrap();
+    assert_eq!(trials(&baseline)[0], ("a", 5, 5));
+    let bad = [&[("a", 0, 3)], &good[1..]].concat();
+    let of_runs = |ids: &[&str]| {
+        let run = pooled(ids.iter().map(|id| by_mean(id, &bad)).collect());
+        Comparison::with_baselines(std::slice::from_ref(&baseline), &run, &CompareOptions::new()).suites.remove(0)
+    };
+    let (one, three) = (of_runs(&["one"]), of_runs(&["one", "two", "three"]));
+    assert_eq!((one.changes[0].kind, one.changes[0].run), (ChangeKind::Changed, (0, 1)), "{one}");
+    assert_eq!((three.changes[0].kind, three.changes[0].run), (ChangeKind::Regressed, (0, 3)), "{three}");
 }
 
 /// Runs were added to trials: a case that had passed in 9 of 10 trials passed "in 10 of 11".

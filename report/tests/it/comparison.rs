@@ -3,6 +3,7 @@
 use evalsuite_records::record::{CaseRecord, Status, TrialSummary};
 use evalsuite_report::{
     ChangeKind, CompareOptions, Comparison, ComparisonUnit, ComparisonVerdict, RunData, SliceKey, SuiteComparison,
+    pooled,
 };
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -275,6 +276,28 @@ fn tolerated_errors_are_left_out() {
     (record.tolerated_errors, record.outcome) = (1, Status::Passed);
     let suite = Comparison::new(&base, &run, &CompareOptions::new()).suites.remove(0);
     assert_eq!((suite.verdict, suite.unknown), (ComparisonVerdict::Same, None), "{suite}");
+}
+
+/// The errors of all runs were compared with the number that a single run tolerates.
+#[test]
+fn runs_that_are_counted_together_tolerate_as_many_errors_each() {
+    let with = |errors: [u32; 2]| {
+        let [base, run] = runs(&[[(2, 2); 2]; 30]);
+        let run_with = |(id, errors): (&str, u32)| {
+            let mut run = run.clone();
+            run.run_id = id.to_owned();
+            cases(&mut run).for_each(|record| record.run_id = id.to_owned());
+            let record = &mut run.suites[0].cases[29].record;
+            (record.errors, record.tolerated_errors) = (errors, 1);
+            run
+        };
+        let together = pooled(["first", "second"].into_iter().zip(errors).map(run_with).collect());
+        Comparison::new(&base, &together, &CompareOptions::new()).suites.remove(0)
+    };
+    let tolerated = with([1, 1]);
+    assert_eq!((tolerated.verdict, tolerated.unknown), (ComparisonVerdict::Same, None), "{tolerated}");
+    let exceeded = with([2, 0]);
+    assert_eq!(exceeded.unknown.map(|unknown| unknown.trials), Some(2), "{exceeded}");
 }
 
 #[test]

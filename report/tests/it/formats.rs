@@ -1,6 +1,8 @@
 //! Runs in the formats of other programs.
 
-use evalsuite_records::record::{Reason, ReasonCode, ResultKind, SealRecord, SealState, Stage, Status, SuiteId};
+use evalsuite_records::record::{
+    Reason, ReasonCode, ResultKind, SealRecord, SealState, Stage, Status, SuiteId, TrialSummary,
+};
 use evalsuite_report::{Format, InspectFormat, MARKDOWN_LIMIT, RunData, inspect_logs};
 use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -275,6 +277,33 @@ fn the_cost_in_junit_is_that_of_all_trials_and_attempts() {
     for property in ["name=\"cost_usd\" value=\"0.750000\"", "name=\"trials_of_unknown_cost\" value=\"1\""] {
         assert!(xml.contains(property), "{property}\n{xml}");
     }
+}
+
+/// The cost of judges and simulated users was missing, which gates on the cost count.
+#[test]
+fn the_cost_in_markdown_is_that_of_all_who_were_asked() {
+    let (_output, mut run) = run(|run| run.hostile = None);
+    run.suites.truncate(1);
+    run.suites[0].cases.truncate(1);
+    let trial = |agent, judges, user| {
+        let mut trial = TrialSummary::default();
+        (trial.cost_usd, trial.judge_cost_usd, trial.user_cost_usd) = (agent, judges, user);
+        trial
+    };
+    let cost = |run: &RunData| {
+        let text = in_format("markdown", run);
+        let row = text.lines().find(|line| line.starts_with("| refunds |")).expect("a row").to_owned();
+        row.trim_end_matches(" |").rsplit(" | ").next().expect("the last cell").to_owned()
+    };
+    let record = &mut run.suites[0].cases[0].record;
+    record.trials = vec![trial(Some(0.25), Some(1.0), None)];
+    record.retried = vec![trial(None, Some(0.5), Some(2.0))];
+    assert_eq!(cost(&run), "$3.7500");
+    run.suites[0].cases[0].record.trials[0].unknown_costs.judges = true;
+    assert_eq!(cost(&run), "≥ $3.7500");
+    run.suites[0].cases[0].record.trials = vec![trial(None, None, None)];
+    run.suites[0].cases[0].record.retried.clear();
+    assert_eq!(cost(&run), "–");
 }
 
 /// GitLab shows the text in place of the message; the reader for Jest of dorny/test-reporter needs one.

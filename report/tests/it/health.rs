@@ -1,8 +1,8 @@
 //! The health of suites over several runs.
 
 use evalsuite_records::record::{
-    CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, ProbeRecord,
-    ProbedCase, Reason, ReasonCode, SampleRecord, Stage, Status, SuiteId, SuiteRecord, SuiteTest,
+    CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, Mode, ModelCalls,
+    ProbeRecord, ProbedCase, Reason, ReasonCode, SampleRecord, Stage, Status, SuiteId, SuiteRecord, SuiteTest,
 };
 use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
 use evalsuite_schema::SuiteKind;
@@ -119,6 +119,27 @@ fn broken_cases_never_pass_in_ten_trials() {
     runs[0].suites[0].record.as_mut().unwrap().tests.truncate(2);
     runs[0].suites[0].cases[0].record.grader_digest = "other".to_owned();
     assert_eq!(health(runs).suites[0].broken, []);
+}
+
+/// A recorded trial that was replayed ten times was ten trials, and its case broken.
+#[test]
+fn trials_in_which_the_agent_was_not_called_do_not_count_again() {
+    let with = |mode: Mode, calls: Option<ModelCalls>, passed: u32| {
+        let mut run = run("a", &[("x", passed, 2)]);
+        for trial in &mut run.suites[0].cases[0].trials {
+            (trial.record.mode, trial.record.model_calls) = (mode, calls);
+        }
+        run
+    };
+    for (mode, calls) in [(Mode::Replay, None), (Mode::Regrade, None), (Mode::Live, Some(ModelCalls::Replayed))] {
+        let runs = |passed| vec![with(mode, calls, passed); 10].into_iter().chain([with(Mode::Live, None, passed)]);
+        let suite = Health::of(runs(0), &HealthOptions::default()).suites.remove(0);
+        assert_eq!(ids(&suite.broken), [""; 0], "{mode:?} {calls:?}: {suite}");
+        let suite = Health::of(runs(2), &HealthOptions::default()).suites.remove(0);
+        assert_eq!((suite.mature, ids(&suite.graduates)), (1, vec![]), "{mode:?} {calls:?}: {suite}");
+    }
+    let recorded = vec![with(Mode::Record, Some(ModelCalls::Recorded), 2); 5];
+    assert_eq!(ids(&health(recorded).suites[0].graduates), ["x"], "the agent was called");
 }
 
 #[test]

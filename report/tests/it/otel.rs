@@ -201,6 +201,28 @@ fn the_tokens_and_the_cost_of_all_spans_are_those_of_the_trials() {
     check(&run, "steps with a cost");
 }
 
+/// Where the spans of model calls had all that is known, nothing said that it lacks some calls.
+#[test]
+fn a_trial_whose_calls_are_known_in_part_is_marked_wherever_its_tokens_are() {
+    let (_output, mut run) = run();
+    let trials = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).flat_map(|case| &mut case.trials);
+    let mut marked = 0;
+    for (index, record) in trials.map(|trial| &mut trial.record).filter(|record| record.usage.is_some()).enumerate() {
+        record.usage = Some(Usage::new(1, 1));
+        (record.usage_partial, record.cost_partial) = (index % 2 == 0, index % 2 == 0);
+        marked += usize::from(index % 2 == 0);
+    }
+    let spans: Vec<Span> = traces(&written(&run).0).concat();
+    let agents: Vec<_> = spans
+        .iter()
+        .filter(|span| span.name.starts_with("invoke_agent"))
+        .map(|span| attributes(&span.attributes))
+        .collect();
+    let with = |key: &str| agents.iter().filter(|fields| fields.contains_key(key)).count();
+    assert!(marked > 5 && with("gen_ai.usage.output_tokens") < marked, "the tokens are those of the steps");
+    assert_eq!((with("evalsuite.usage.lower_bound"), with("evalsuite.cost.lower_bound")), (marked, marked));
+}
+
 fn cost(value: &Value) -> f64 {
     if let Value::DoubleValue(cost) = value { *cost } else { panic!("{value:?} is no cost") }
 }

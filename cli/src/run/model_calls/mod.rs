@@ -24,7 +24,7 @@ use walkdir::WalkDir;
 use self::proxy::{BaseUrl, KEYS_OF_VENDORS, Proxy};
 use self::recording::{KnownSecrets, Recording};
 use self::trial_turns::{TrialTurns, TurnResults};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::say;
 use crate::run::Run;
 

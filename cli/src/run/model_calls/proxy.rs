@@ -28,7 +28,7 @@ use super::recorded_trial::{self, UpstreamRequest, UpstreamResponse};
 use super::recording::{KeysOfCall, RecordedBody, RecordedRequest, RecordedResponse, recorded_headers, without_keys};
 use super::replayed_trial::ReplayedTrial;
 use super::trial_turns::{RunningTrial, TrialTurns};
-use crate::platform::cli_error::{CliError, Result};
+use crate::platform::exit_status::{CliError, Result};
 
 /// Largest body of a request.
 const LARGEST_BODY: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };

@@ -18,7 +18,7 @@ use evalsuite_schema::Value;
 use self::parts::{Parts, canonical};
 use crate::arguments::Build;
 use crate::platform::cargo_process::{self, Packages, packages};
-use crate::platform::cli_error::{ErrorContext, Result};
+use crate::platform::exit_status::{ErrorContext, Result};
 use crate::run::cargo_commands::tested;
 
 /// Variables with which a build differs although no file does.

@@ -19,7 +19,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Scope;
 use crate::arguments::Build;
-use crate::platform::cli_error::{CliError, ErrorContext, Result};
+use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::run::cargo_commands::cargo_test;
 use crate::run::chosen_tests::failed;
 

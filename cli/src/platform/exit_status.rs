@@ -1,4 +1,4 @@
-//! How commands end: with a status, or with an error that knows its status.
+//! The exit status of a command, and the errors that it ends with, which know theirs.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -9,9 +9,9 @@ use std::process::{Command, ExitCode};
 
 use crate::platform::output::say;
 
-/// How a command ends. The number is its exit status.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum CommandStatus {
     Good = 0,
     /// The command did its work and found problems.
     Problems = 1,
@@ -21,15 +21,15 @@ pub(crate) enum Exit {
     Undecided = 4,
 }
 
-impl Exit {
+impl CommandStatus {
     /// `Good` if a condition holds, else `Problems`.
     pub(crate) fn good_if(is_good: bool) -> Self {
         if is_good { Self::Good } else { Self::Problems }
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<CommandStatus> for ExitCode {
+    fn from(exit: CommandStatus) -> Self {
         Self::from(exit as u8)
     }
 }
@@ -41,7 +41,7 @@ pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 /// is no [`Error`] itself.
 #[derive(Debug)]
 pub(crate) struct CliError {
-    exit: Exit,
+    exit: CommandStatus,
     /// The problems. Without any, who found the problem has printed it, as cargo does.
     messages: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct CliError {
 impl CliError {
     /// The command cannot do its work.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { exit: Exit::CannotWork, messages: vec![message.into()] }
+        Self { exit: CommandStatus::CannotWork, messages: vec![message.into()] }
     }
 
     /// The same with what the user can do.
@@ -85,17 +85,17 @@ impl CliError {
     }
 
     /// Several problems.
-    pub(crate) fn of_all(exit: Exit, messages: Vec<String>) -> Self {
+    pub(crate) fn of_all(exit: CommandStatus, messages: Vec<String>) -> Self {
         Self { exit, messages }
     }
 
     /// A problem that has been printed.
     pub(crate) fn printed() -> Self {
-        Self::of_all(Exit::CannotWork, Vec::new())
+        Self::of_all(CommandStatus::CannotWork, Vec::new())
     }
 
     /// Prints the problems, and says how the command ends.
-    pub(crate) fn print(&self) -> Exit {
+    pub(crate) fn print(&self) -> CommandStatus {
         self.messages.iter().for_each(|message| say!("error: {message}"));
         self.exit
     }
@@ -112,7 +112,7 @@ impl<E: Error + 'static> From<E> for CliError {
         let cause: &(dyn Error + 'static) = &error;
         match cause.downcast_ref::<io::Error>() {
             // Who reads the output of `watch` or `lsp` has gone, which is how they end.
-            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Self::of_all(Exit::Good, Vec::new()),
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Self::of_all(CommandStatus::Good, Vec::new()),
             _ => Self::new(with_causes(&error)),
         }
     }
