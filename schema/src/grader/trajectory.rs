@@ -127,7 +127,8 @@ pub enum Args {
     Object(Object),
 }
 
-/// The agent used a skill, or did not use it.
+/// The agent used a skill, or did not use it. A call of `Skill` or `Read` with arguments that cannot be read shows neither: without another sign
+/// of the skill, the grader fails.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.
@@ -143,8 +144,8 @@ impl GraderSettings for SkillTrigger {
         Some(self.skill.clone())
     }
 
-    fn is_guard(&self) -> bool {
-        !self.should_trigger
+    fn is_guard(&self, negate: bool) -> bool {
+        self.should_trigger == negate
     }
 }
 

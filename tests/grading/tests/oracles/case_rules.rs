@@ -58,7 +58,10 @@ type Graded = (Exact, Verdict, bool);
 
 /// How a grader ends in a case with this threshold.
 pub(crate) fn end(node: &Node, threshold: &Exact) -> End {
-    let is_guard_type = matches!(node.kind, Kind::Guard { .. } | Kind::Forced { .. } | Kind::Skill { .. });
+    // An inverted one asks for the skill, and decides as any other grader.
+    let asks_for_skill = node.negate && matches!(node.kind, Kind::Skill { .. });
+    let is_guard_type =
+        !asks_for_skill && matches!(node.kind, Kind::Guard { .. } | Kind::Forced { .. } | Kind::Skill { .. });
     let counts_entirely = node.min_score.is_none() && node.weight.units > 0;
     let mut guard = is_guard_type && counts_entirely;
     let mark = node.min_score.map_or_else(|| threshold.clone(), Decimal::exact);
@@ -66,6 +69,7 @@ pub(crate) fn end(node: &Node, threshold: &Exact) -> End {
         Err(state) => state,
         Ok((score, from, breaks)) => {
             guard |= breaks && counts_entirely;
+            let from = if asks_for_skill { Verdict::Compared } else { from };
             let own = match &from {
                 Verdict::Own(own) => own.clone(),
                 _ => mark.clone(),
