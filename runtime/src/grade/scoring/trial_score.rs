@@ -130,7 +130,7 @@ pub(crate) fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderR
 }
 
 /// The decided graders with this verdict.
-pub(crate) fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl Iterator<Item = &GraderRecord> {
+fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl Iterator<Item = &GraderRecord> {
     decided(graders).filter(move |grader| grader.verdict == Some(verdict))
 }
 

@@ -124,9 +124,12 @@ fn graded(kind: &Kind, counts: bool, threshold: &Exact) -> Result<Graded, State>
             if let Some(graded) = before(&ends, |end| end.required) {
                 return graded;
             }
-            let decided = ends.iter().filter_map(End::decided);
-            let passing = decided.clone().filter(|(_, passes)| *passes).count();
-            (ratio(passing, decided.count()), Verdict::Own(own.exact()), false)
+            let decided = ends.iter().filter(|end| end.weight > whole(0)).filter_map(End::decided);
+            let (passing, count) = (decided.clone().filter(|(_, passes)| *passes).count(), decided.count());
+            if count == 0 {
+                return Err(State::Undecided);
+            }
+            (ratio(passing, count), Verdict::Own(own.exact()), false)
         }
     })
 }
