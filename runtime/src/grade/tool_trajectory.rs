@@ -528,7 +528,14 @@ mod tests {
             assert_ne!(value(json!({"x": 1}), none.clone()), passes, "{none}");
         }
         assert_eq!(value(json!({"x": [1, null]}), json!({"tool": "t", "input": "{\"x\": [1.0, null]}"})), passes);
-        for other in [json!("{\"x\": 1"), json!("x"), json!([["x", 1]]), json!("[1]"), json!("\"{}\"")] {
+        for other in [
+            json!("{\"x\": 1"),
+            json!("{\"x\": 2, \"x\": 1}"),
+            json!("x"),
+            json!([["x", 1]]),
+            json!("[1]"),
+            json!("\"{}\""),
+        ] {
             assert_ne!(value(json!({"x": 1}), json!({"tool": "t", "input": other})), passes, "{other}");
         }
     }

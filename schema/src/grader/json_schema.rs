@@ -41,7 +41,7 @@ impl JsonSchema {
 /// The answer contains a JSON object, between any other text. A brace that is followed by a key and a colon, or by a closing brace, begins
 /// an object; other braces are text. If the object is not finished or not JSON, the objects in it do not count. With `schema`, one of its
 /// objects conforms to it, as with `json-schema`, which also describes how schemas are checked and which feature they need. An object
-/// inside an object is not checked separately.
+/// inside an object is not checked separately, and one that repeats a key conforms to no schema.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]

@@ -51,6 +51,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("duplicate-key-is-an-error", &[Error, Calls], |cx| {
             cx.error().contains("the reply is not JSON: an object has the key `")
         }),
+        ("duplicate-key-is-an-error", VALUE, |cx| {
+            let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).filter_map(|own| own.evidence.as_deref());
+            ours.into_iter().any(|why| why.starts_with("an object has the key `"))
+        }),
         ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];
