@@ -12,7 +12,7 @@ use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
 use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean};
 use crate::grade::user_grader::{Graded, GraderCall};
-use crate::grade::{code_grader, llm_grader};
+use crate::grade::{code_grader, grade_at, llm_grader};
 use crate::judge::prompt_texts::AGGREGATE;
 use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
@@ -27,9 +27,9 @@ const NO_WEIGHT: &str = "no member with a weight decides";
 
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
-    let GraderCall { path, context, run, .. } = *call;
+    let GraderCall { path, context, .. } = *call;
     let members: Vec<GraderRecord> =
-        config.members.iter().map(|member| run(&format!("{path}/{}", member.name), member, context)).collect();
+        config.members.iter().map(|member| grade_at(&format!("{path}/{}", member.name), member, context)).collect();
     aggregate(config, &members, call)
 }
 

@@ -33,8 +33,7 @@ use evalsuite_schema::{Grader, GraderConfig, settings_of};
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::grader_record::GraderResult;
-use crate::grade::grading_context::GradingContext;
-use crate::grade::grading_context::NoText;
+use crate::grade::grading_context::{GradingContext, NoText};
 use crate::grade::user_grader::{Graded, GraderCall};
 use crate::model::score::Score;
 
@@ -49,7 +48,7 @@ pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingCont
 /// Runs a grader. `path` is its name below the names of the composites around it.
 pub(crate) fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRecord {
     let started = Instant::now();
-    let call = GraderCall { path, grader, context, run: grade_at };
+    let call = GraderCall { path, grader, context };
     let mut record = match lost_workspace(&grader.config, context) {
         Some(why) => Score::error(why).into_record(&call),
         // What checks a limit or which tools are called does not look at the answer.

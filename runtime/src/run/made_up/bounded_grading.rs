@@ -151,7 +151,7 @@ impl BoundedGrading<'_> {
         if asks_judge && let Some(why) = self.over_budget() {
             return self.leave_out(path, grader, true, format!("asks a judge, and {why}"));
         }
-        let call = GraderCall { path, grader, context: self.context, run: grade_at };
+        let call = GraderCall { path, grader, context: self.context };
         let aggregated = |end: fn(&Bounded) -> &GraderRecord| {
             let members: Vec<GraderRecord> = members.iter().map(|member| end(member).clone()).collect();
             aggregate(&members, &call)
