@@ -416,7 +416,7 @@ impl ToolCall {
         match &self.input {
             None | Some(Value::Null) => Some(Cow::Owned(Object::new())),
             Some(Value::Object(arguments)) => Some(Cow::Borrowed(arguments)),
-            Some(Value::String(text)) => crate::json::from_str(text).ok().map(Cow::Owned),
+            Some(Value::String(text)) => crate::json::from_str_with_unique_keys(text).ok().map(Cow::Owned),
             Some(_) => None,
         }
     }

@@ -53,9 +53,13 @@ fn composite(rules: Rules<'_, '_, '_>, d: &mut Diagnostics) {
     parts.make("aggregator", aggregator);
 }
 
-/// Whether no member counts for the mean.
+/// Whether no member counts for the mean, or for the share of passing members.
 fn has_no_weight(aggregator: &Aggregator, members: &[Grader]) -> bool {
-    let Aggregator::WeightedAverage { weights } = aggregator else { return false };
+    let weights = match aggregator {
+        Aggregator::WeightedAverage { weights } => weights.as_slice(),
+        Aggregator::Threshold { .. } => &[],
+        _ => return false,
+    };
     let weight = |member: &Grader| {
         weights.iter().find(|(name, _)| *name == member.name).map_or(member.weight, |(_, weight)| *weight)
     };

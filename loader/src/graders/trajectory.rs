@@ -3,7 +3,7 @@
 use evalsuite_schema::diagnostics::Severity;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, GraderConfig, TrajectoryMode};
 use evalsuite_schema::keys::{Keys, Written};
-use evalsuite_schema::{Object, Value, is_tool_named};
+use evalsuite_schema::{Object, is_tool_named};
 
 use super::{Constant, Family, Rules};
 use crate::diagnostic::{Code, Diagnostics};
@@ -143,14 +143,14 @@ fn call(node: &Node, mode: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) 
     if let Some(Some((ArgsMatch::Paths(paths), spans))) = &matching {
         for (path, span) in paths.iter().zip(spans) {
             let object = if let Some(Args::Object(object)) = &args { object } else { &Object::new() };
-            let problem = match has_path(object, path) {
+            let problem = match ArgsMatch::find(object, path) {
                 _ if is_broken => continue,
-                false => (
+                None => (
                     format!("`args` of this call have no `{path}`"),
                     "name a path that is in `args`, or write it there",
                 ),
-                true if is_compared(object, path, &ignored_names) => continue,
-                true => (format!("`ignore_args` names `{path}`"), "delete it there, or the path here"),
+                Some(_) if is_compared(object, path, &ignored_names) => continue,
+                Some(_) => (format!("`ignore_args` names `{path}`"), "delete it there, or the path here"),
             };
             d.report(Code::SettingConflict, *span, problem.0, problem.1);
         }
@@ -205,21 +205,7 @@ fn args_word(node: &Node, what: &str, d: &mut Diagnostics) -> Option<ArgsMatch> 
 /// Whether there is a value at a dotted path, whose first key is not ignored.
 fn is_compared(object: &Object, path: &str, ignored: &[String]) -> bool {
     let first = if object.contains_key(path) { path } else { path.split_once('.').map_or(path, |(first, _)| first) };
-    has_path(object, path) && !ignored.iter().any(|name| is_tool_named(first, name))
-}
-
-/// Whether there is a value at a dotted path; a key with dots in it counts, too.
-fn has_path<'o>(object: &'o Object, path: &str) -> bool {
-    let step = |value: &'o Value, part: &str| match value {
-        Value::Object(object) => object.get(part),
-        Value::Array(items) => {
-            let index = part.parse().ok().filter(|index: &usize| index.to_string() == part);
-            index.and_then(|index| items.get(index))
-        }
-        _ => None,
-    };
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    object.contains_key(path) || object.get(first).is_some_and(|value| rest.split('.').try_fold(value, step).is_some())
+    ArgsMatch::find(object, path).is_some() && !ignored.iter().any(|name| is_tool_named(first, name))
 }
 
 fn constant(config: &GraderConfig) -> Option<Constant> {

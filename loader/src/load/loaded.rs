@@ -84,7 +84,7 @@ impl LoadedSuite {
     /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
     pub fn json_schemas(&self) -> BTreeSet<Location> {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
-        let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
+        let json_schemas = all.filter(|grader| grader.config.settings().json_schema().is_some());
         set(json_schemas.map(|grader| grader.location.clone()))
     }
 

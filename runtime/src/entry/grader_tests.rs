@@ -129,7 +129,7 @@ impl Evals {
 
 fn grade(evals: Evals, case_id: &str, outcome: Outcome) -> Result<GradedOutcome, RunError> {
     let settings = Settings::from_environment()?;
-    if let Some(defect) = outcome.defect() {
+    if let Some(defect) = outcome.defect(&[]) {
         return Err(RunError::setting(defect));
     }
     let of_suite = format!("suite `{}`", evals.suite().name());

@@ -62,7 +62,7 @@ fn build(config: &Object, context: &GradingContext<'_>, directory: &UntrustedDir
         "answer": context.evidence.answer(),
         "output": output,
         "output_path": output_path,
-        "trace": facts.transcript.as_deref().map(|transcript| trace(transcript, context.evidence.llm_calls())),
+        "trace": context.evidence.tool_calls().map(|calls| trace(&calls, context.evidence.llm_calls())),
         "token_usage": context.evidence.usage(),
         "cost_usd": context.evidence.cost_usd(),
         "duration_ms": facts.duration_ms,
@@ -88,11 +88,10 @@ fn place_output(transcript: Value, directory: &UntrustedDirectory) -> io::Result
     Ok((Value::Null, Some(path.display().to_string())))
 }
 
-fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
-    let calls: Vec<&ToolCall> = transcript.iter().flat_map(|message| &message.tool_calls).collect();
+fn trace(calls: &[&ToolCall], llm_calls: Option<u64>) -> Value {
     let mut counts = Object::new();
     let mut durations = Object::new();
-    for call in &calls {
+    for call in calls {
         let count = counts.get(&call.tool).and_then(Value::as_u64).unwrap_or(0);
         counts.insert(call.tool.clone(), Value::from(count + 1));
         if let (Some(duration), Value::Array(list)) =

@@ -9,8 +9,7 @@ use crate::grade::grader_record::GraderResult;
 use crate::grade::llm_grader;
 use crate::grade::user_grader::{Graded, GraderCall};
 use crate::judge::preference::{self, ComparedTask, OrderedReply};
-use crate::judge::user_prompt::PromptVariables;
-use crate::judge::user_prompt::ShownAnswer;
+use crate::judge::user_prompt::{PromptVariables, ShownAnswer};
 use crate::model::score::Score;
 use crate::platform::excerpt::trim;
 

@@ -10,9 +10,9 @@ use evalsuite_schema::placeholder::Syntax;
 use crate::grade::code_grader::result_object::VerdictRule;
 use crate::grade::grader_command::COMMAND_LIMIT;
 use crate::grade::grader_record::GraderResult;
-use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean, with_verdict};
+use crate::grade::scoring::{CountedScore, decided, is_broken_guard, mean_passes, weighted_mean};
 use crate::grade::user_grader::{Graded, GraderCall};
-use crate::grade::{code_grader, llm_grader};
+use crate::grade::{code_grader, grade_at, llm_grader};
 use crate::judge::prompt_texts::AGGREGATE;
 use crate::judge::requested_reply::ReplyShape;
 use crate::model::judge::{JudgeRequest, fenced};
@@ -22,12 +22,14 @@ use crate::record::trial_statistics::ratio;
 
 /// Template variable of the members' results.
 const RESULTS: &str = "EVALUATOR_RESULTS_JSON";
+/// Why there is no mean and no share.
+const NO_WEIGHT: &str = "no member with a weight decides";
 
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
-    let GraderCall { path, context, run, .. } = *call;
+    let GraderCall { path, context, .. } = *call;
     let members: Vec<GraderRecord> =
-        config.members.iter().map(|member| run(&format!("{path}/{}", member.name), member, context)).collect();
+        config.members.iter().map(|member| grade_at(&format!("{path}/{}", member.name), member, context)).collect();
     aggregate(config, &members, call)
 }
 
@@ -112,7 +114,7 @@ fn weighted_average(
         })
         .collect();
     let Some(mean) = weighted_mean(scores.iter().map(|score| (score.weight, score.score))) else {
-        return Score::undecided("no member with a weight decides");
+        return Score::undecided(NO_WEIGHT);
     };
     // Where the verdicts of members count, as in a case, they can contradict the mean.
     let passes = mean_passes(&scores, threshold);
@@ -126,8 +128,12 @@ fn weight_of(weights: &[(String, f64)], member: &GraderRecord) -> f64 {
 }
 
 fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {
-    let count = decided(members).count();
-    let passing = with_verdict(members, Verdict::Pass).count();
+    let counted: Vec<&GraderRecord> = decided(members).filter(|member| member.weight > 0.0).collect();
+    if counted.is_empty() {
+        return Score::undecided(NO_WEIGHT).into();
+    }
+    let passing = counted.iter().filter(|member| member.verdict == Some(Verdict::Pass)).count();
+    let count = counted.len();
     let value = ratio(passing, count);
     let text = format!("{passing}/{count} evaluators passed (threshold: {threshold})");
     let assertion = Assertion::new(text, at_least(value, threshold));
@@ -218,9 +224,12 @@ mod tests {
         let shown = [member("a", 0.0, 1.0), member("b", 0.0, 0.0)];
         for (weights, members) in [(vec![], &shown[..]), (vec![("a".to_owned(), 0.0)], &[member("a", 1.0, 0.0)][..])] {
             let score = weighted_average(&weights, members, (0.8, true));
-            assert_eq!(score.state, ScoreState::Undecided("no member with a weight decides".to_owned()), "{weights:?}");
+            assert_eq!(score.state, ScoreState::Undecided(NO_WEIGHT.to_owned()), "{weights:?}");
         }
+        assert_eq!(share(0.5, &shown).score.state, ScoreState::Undecided(NO_WEIGHT.to_owned()));
         let weights = [("a".to_owned(), 1.0)];
         assert_eq!(weighted_average(&weights, &shown, (0.8, true)).state, ScoreState::Decided(1.0));
+        let failing = [member("a", 0.0, 1.0), member("b", 1.0, 0.0), member("c", 2.0, 1.0), member("d", 1.0, 0.0)];
+        assert_eq!(share(0.5, &failing).score.state, ScoreState::Decided(1.0 / 3.0));
     }
 }

@@ -74,7 +74,7 @@ impl From<JudgeFailure> for GraderResult {
 
 /// Lowest value of a passing verdict: `min_score`, else the grader's own, else everything for a guard, else the threshold of the trial.
 pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, threshold: f64) -> f64 {
-    let of_guard = grader.config.is_guard().then_some(1.0);
+    let of_guard = grader.is_guard().then_some(1.0);
     grader.min_score.or(own).or(of_guard).unwrap_or(threshold)
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
     record.weight = grader.weight;
     record.required = grader.required;
     record.lacks_evidence = lacks_evidence || has_blind_member;
-    record.guard = (grader.config.is_guard() || broken_guard) && grader.counts_entirely();
+    record.guard = (grader.is_guard() || broken_guard) && grader.counts_entirely();
     record.min_score = grader.min_score;
     record.assertions = score.assertions;
     record.metrics = score.metrics;
@@ -124,7 +124,7 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, threshold: f6
             let mark = pass_mark(grader, own_mark, threshold);
             let reaches = |value| Verdict::from_passed(at_least(value, mark));
             let stated = if forced_fail { Some(Verdict::Fail) } else { score.verdict };
-            let is_compared = stated.is_none() && own_mark.is_none() && !grader.config.is_guard();
+            let is_compared = stated.is_none() && own_mark.is_none() && !grader.is_guard();
             let verdict = stated.unwrap_or_else(|| reaches(value));
             let negated = without_noise(1.0 - value);
             let has_mark = is_compared || grader.min_score.is_some();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::record::Note;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::{AnswerStep, Preprocessor, trim};
+use evalsuite_schema::json::from_str_with_unique_keys;
 
 use crate::grade::regex;
 use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
@@ -117,8 +118,7 @@ pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText
 }
 
 fn json(path: &str, text: &str) -> Result<String, String> {
-    let root: Value =
-        evalsuite_schema::json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let root: Value = from_str_with_unique_keys(text).map_err(|error| format!("the answer is not JSON: {error}"))?;
     let steps = path.split('.').filter(|_| !path.is_empty());
     let value = steps.into_iter().try_fold(&root, |value, step| match value {
         Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
@@ -165,7 +165,9 @@ mod tests {
         ] {
             assert_eq!(applied(&steps, answer), expected, "{steps:?} of {answer:?}");
         }
-        assert!(applied(&[path("a")], "no").starts_with("! the answer is not JSON: "));
+        for answer in ["no", r#"{"a": 1, "a": 2}"#] {
+            assert!(applied(&[path("a")], answer).starts_with("! the answer is not JSON: "), "{answer}");
+        }
         assert!(applied(&[replace("(", "")], "").starts_with("!! the pattern of `replace` does not compile: "));
     }
 }

@@ -24,8 +24,7 @@ use crate::judge::judge_call::{Majority, majority, representative};
 use crate::judge::judge_choice::{CONFIRM, ChosenJudge, JudgeChoice};
 use crate::judge::reply_reader::{self, Check, Judgement};
 use crate::judge::requested_reply::ReplyShape;
-use crate::judge::user_prompt::{PromptVariables, user_prompt};
-use crate::judge::user_prompt::{ShownAnswer, shown_answer};
+use crate::judge::user_prompt::{PromptVariables, ShownAnswer, shown_answer, user_prompt};
 use crate::model::judge::JudgeRequest;
 use crate::model::score::Score;
 

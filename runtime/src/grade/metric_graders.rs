@@ -260,6 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_does_not_state_its_model_calls_is_one() {
+        let counts = |counts: &[Option<u64>]| {
+            let message = |count: &Option<u64>| {
+                let mut message = Message::text(Role::Assistant, "x");
+                message.llm_call_count = *count;
+                message
+            };
+            let transcript = counts.iter().map(message).chain([Message::text(Role::User, "y")]).collect();
+            llm_calls(&Evidence::new(Facts { transcript: Some(transcript), ..Facts::default() }))
+        };
+        assert_eq!(counts(&[None, None]), Ok(2));
+        assert_eq!(counts(&[Some(3), None, Some(0), None]), Ok(5));
+        assert_eq!(counts(&[Some(u64::MAX), None]), Ok(u64::MAX));
+    }
+
+    #[test]
     fn only_what_is_missing_is_an_error() {
         let unknown = UnknownWork { calls: Some("no spans".into()), ..UnknownWork::default() };
         let facts = Facts { transcript: Some(Vec::new()), cost_usd: Some(0.5), unknown, ..Facts::default() };
@@ -267,6 +283,11 @@ mod tests {
         let why = NotReported("no spans".to_owned());
         assert_eq!(tool_calls(&evidence).map(drop), Err(why.clone()));
         assert_eq!(llm_calls(&evidence), Err(why));
+        assert_eq!(
+            (evidence.tool_calls(), evidence.llm_calls()),
+            (None, None),
+            "graders in Rust take a part for all of it"
+        );
         assert_eq!((cost_usd(&evidence), duration_ms(&evidence)), (Ok(0.5), Ok(0.0)));
         assert!(usage(&evidence).unwrap_err().to_string().contains("`trial.usage`"));
         let reported = Evidence::new(Facts { transcript: Some(Vec::new()), ..Facts::default() });

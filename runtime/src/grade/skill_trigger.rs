@@ -5,14 +5,25 @@ use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::{ToolCall, Value};
 
 use crate::grade::assertion_text::{in_text, shorten};
+use crate::grade::grader_record::GraderResult;
 use crate::grade::reported_work::{NotReported, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
-pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Score, NotReported> {
+/// Tools whose arguments show that a skill is used.
+const SHOWING: [&str; 2] = ["Skill", "Read"];
+
+pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
     let skill = &config.skill;
     let calls = tool_calls(evidence)?;
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
+    // A call that cannot be read could be the one that shows the skill.
+    let unreadable = calls.iter().find(|call| SHOWING.contains(&&*call.tool) && call.arguments().is_none());
+    if let (None, Some(call)) = (&trigger, unreadable) {
+        let text = format!("A call of \"{}\" has arguments that cannot be read", call.tool);
+        let input = call.input.as_ref().map(Value::to_string).unwrap_or_default();
+        return Ok(GraderResult::without_evidence([Assertion::new(text, false).with_actual(shorten(&input))]));
+    }
     let held = trigger.is_some() == config.should_trigger;
     let text = match trigger {
         Some(trigger) => trigger,
@@ -25,7 +36,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Sc
     let assertion = Assertion::new(text, held)
         .with_expected(format!("skill \"{skill}\" {wanted}"))
         .with_actual(format!("calls: {}", shorten(&names.join(", "))));
-    Ok(Score::from_assertions([assertion]))
+    Ok(Score::from_assertions([assertion]).into())
 }
 
 /// How a call shows that the skill is used: by its input, or else by its output.
@@ -101,11 +112,15 @@ mod tests {
     use crate::model::evidence::Facts;
     use crate::model::score::ScoreState;
 
-    fn state(calls: Value, should_trigger: bool) -> ScoreState {
+    fn graded(calls: Value, should_trigger: bool) -> GraderResult {
         let mut message = Message::text(Role::Assistant, "done");
         message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).unwrap().state
+        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).unwrap()
+    }
+
+    fn state(calls: Value, should_trigger: bool) -> ScoreState {
+        graded(calls, should_trigger).score.state
     }
 
     #[test]
@@ -126,6 +141,21 @@ mod tests {
             ScoreState::Decided(0.0)
         );
         assert_eq!(state(json!([]), false), ScoreState::Decided(1.0));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_read_passes_in_neither_direction() {
+        for cut in [json!("{\"skill\": \"csv\""), json!(["csv"])] {
+            for should_trigger in [true, false] {
+                for tool in SHOWING {
+                    let result = graded(json!([{"tool": tool, "input": cut}]), should_trigger);
+                    assert_eq!((result.score.state, result.lacks_evidence), (ScoreState::Decided(0.0), true), "{tool}");
+                }
+                assert!(!graded(json!([{"tool": "Bash", "input": cut}]), should_trigger).lacks_evidence);
+                let used = json!([{"tool": "Skill", "input": cut}, {"tool": "Skill", "input": {"skill": "csv"}}]);
+                assert_eq!(state(used, should_trigger), ScoreState::Decided(f64::from(u8::from(should_trigger))));
+            }
+        }
     }
 
     #[test]

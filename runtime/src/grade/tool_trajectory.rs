@@ -10,7 +10,6 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::decimal::{at_most, shown_beside};
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
-use evalsuite_schema::json::step_of_key;
 use evalsuite_schema::{Object, ToolCall, Value, is_tool_named};
 
 use crate::grade::assertion_text::{in_text, shorten, show};
@@ -286,9 +285,9 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
         }
         ArgsMatch::Superset => expected.iter().all(|(key, value)| agree(key, value, actual)),
         ArgsMatch::Subset => actual.iter().all(|(key, value)| agree(key, value, expected)),
-        ArgsMatch::Paths(paths) => paths.iter().all(|path| match at_path(expected, path) {
+        ArgsMatch::Paths(paths) => paths.iter().all(|path| match ArgsMatch::find(expected, path) {
             None => true,
-            Some(value) => at_path(actual, path).is_some_and(|actual| value.is_same(actual)),
+            Some(value) => ArgsMatch::find(actual, path).is_some_and(|actual| value.is_same(actual)),
         }),
     }
 }
@@ -300,16 +299,6 @@ fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
     }
     let kept = arguments.iter().filter(|(key, _)| !item.ignore_args.iter().any(|name| is_tool_named(key, name)));
     Cow::Owned(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
-}
-
-/// The value of a key, or at a dotted path; its parts are keys of objects or indices of lists, which are neither `01` nor `+1`.
-fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
-    if let Some(value) = object.get(path) {
-        return Some(value);
-    }
-    let (first, rest) = path.split_once('.')?;
-    let pointer = step_of_key(rest).replace('.', "/");
-    object.get(first)?.pointer(&format!("/{pointer}"))
 }
 
 fn call_text(tool: &str, input: Option<&Value>) -> String {
@@ -528,7 +517,14 @@ mod tests {
             assert_ne!(value(json!({"x": 1}), none.clone()), passes, "{none}");
         }
         assert_eq!(value(json!({"x": [1, null]}), json!({"tool": "t", "input": "{\"x\": [1.0, null]}"})), passes);
-        for other in [json!("{\"x\": 1"), json!("x"), json!([["x", 1]]), json!("[1]"), json!("\"{}\"")] {
+        for other in [
+            json!("{\"x\": 1"),
+            json!("{\"x\": 2, \"x\": 1}"),
+            json!("x"),
+            json!([["x", 1]]),
+            json!("[1]"),
+            json!("\"{}\""),
+        ] {
             assert_ne!(value(json!({"x": 1}), json!({"tool": "t", "input": other})), passes, "{other}");
         }
     }

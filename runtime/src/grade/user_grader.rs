@@ -59,8 +59,6 @@ pub(crate) struct GraderCall<'c> {
     pub(crate) path: &'c str,
     pub(crate) grader: &'c Grader,
     pub(crate) context: &'c GradingContext<'c>,
-    /// Runs a member of a composite, given its path.
-    pub(crate) run: fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord,
 }
 
 impl<'c> From<&'c GraderCall<'c>> for &'c Evidence<'c> {

@@ -9,8 +9,7 @@ use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM};
 use crate::judge::reply_reader::{decided, text_of};
 use crate::judge::requested_reply::{object, or_undecided, text};
-use crate::judge::user_prompt::ShownAnswer;
-use crate::judge::user_prompt::add_section;
+use crate::judge::user_prompt::{ShownAnswer, add_section};
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 
 /// What two answers are answers to.

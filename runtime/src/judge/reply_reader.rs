@@ -76,22 +76,33 @@ pub(crate) fn decided(
     asked: &str,
     plain: impl Fn(&str) -> String,
 ) -> Result<Result<Object, String>, InvalidReply> {
+    let is_asked_for = |object: &Object| Ok(is_undecided(object)? || object.contains_key(asked));
+    let mut object = last_object(reply, is_asked_for, plain)?;
+    if !is_undecided(&object)? {
+        return Ok(Ok(object));
+    }
+    Ok(Err(match object.remove("reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
+        _ => "the judge could not decide".to_owned(),
+    }))
+}
+
+/// The last object of a reply that is the one asked for, else its last object.
+pub(crate) fn last_object(
+    reply: &str,
+    is_asked_for: impl Fn(&Object) -> Result<bool, InvalidReply>,
+    plain: impl Fn(&str) -> String,
+) -> Result<Object, InvalidReply> {
     let answer = answer_of(reply)?;
     let mut last = None;
     for text in answer.objects.iter().rev() {
-        let mut object = object_in(&plain(text))?;
-        if is_undecided(&object)? {
-            return Ok(Err(match object.remove("reason") {
-                Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
-                _ => "the judge could not decide".to_owned(),
-            }));
-        }
-        if object.contains_key(asked) {
-            return Ok(Ok(object));
+        let object = object_in(&plain(text))?;
+        if is_asked_for(&object)? {
+            return Ok(object);
         }
         last.get_or_insert(object);
     }
-    last.map_or_else(|| object_in(outer_object(answer.text)), Ok).map(Ok)
+    last.map_or_else(|| object_in(outer_object(answer.text)), Ok)
 }
 
 /// Whether the judge says that it does not decide. What it does not say clearly is neither: a judgement beside it could be a default.
@@ -106,7 +117,7 @@ fn is_undecided(object: &Object) -> Result<bool, InvalidReply> {
 }
 
 /// The object that a text is. A list of one object is this object.
-pub(crate) fn object_in(text: &str) -> Result<Object, InvalidReply> {
+fn object_in(text: &str) -> Result<Object, InvalidReply> {
     let value: Value = from_str_with_unique_keys(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
     match value {
         Value::Object(object) => Ok(object),

@@ -4,10 +4,9 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::{Message, Role, SimulatedUser};
 
 use crate::judge::prompt_texts::{USER_TURN, USER_TURN_SYSTEM};
-use crate::judge::reply_reader::{bool_of, object_in, text_of};
+use crate::judge::reply_reader::{bool_of, last_object, text_of};
 use crate::judge::requested_reply::{object, text};
 use crate::judge::user_prompt::add_section;
-use crate::model::judge::reply::answer_of;
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 use crate::model::messages::content_text;
 
@@ -53,17 +52,7 @@ pub(crate) fn request(user: &SimulatedUser, heard: &[Message]) -> JudgeRequest {
 
 /// Reads a reply: its last object with `done`.
 pub(crate) fn read(reply: &str) -> Result<UserTurn, InvalidReply> {
-    let answer = answer_of(reply)?;
-    let mut last = None;
-    for text in answer.objects.iter().rev() {
-        let object = object_in(text)?;
-        if object.contains_key("done") {
-            last = Some(object);
-            break;
-        }
-        last.get_or_insert(object);
-    }
-    let mut object = last.map_or_else(|| object_in(answer.text), Ok)?;
+    let mut object = last_object(reply, |object| Ok(object.contains_key("done")), str::to_owned)?;
     let of_reply = |problem: InvalidReply| InvalidReply::from(format!("the reply {problem}"));
     let is_done = bool_of(&mut object, "done").map_err(of_reply)?;
     let message = text_of(&mut object, "message").map_err(of_reply)?;

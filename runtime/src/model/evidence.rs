@@ -191,21 +191,20 @@ impl Evidence<'_> {
         SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
     }
 
-    /// All tool calls in order; `None` if the agent did not report them.
+    /// All tool calls in order; `None` if the agent did not report them, or only some of them are known.
     pub fn tool_calls(&self) -> Option<Vec<&ToolCall>> {
-        let transcript = self.transcript()?;
+        let transcript = self.transcript().filter(|_| self.facts.unknown.calls.is_none())?;
         Some(transcript.iter().flat_map(|message| &message.tool_calls).collect())
     }
 
-    /// Number of model calls; `None` if the agent did not report its messages.
+    /// Number of model calls; `None` if the agent did not report its messages, or only some of the calls are known. An assistant message that
+    /// does not state its number is one call.
     pub fn llm_calls(&self) -> Option<u64> {
-        let transcript = self.transcript()?;
-        if transcript.iter().any(|message| message.llm_call_count.is_some()) {
-            return Some(transcript.iter().filter_map(|message| message.llm_call_count).fold(0, u64::saturating_add));
-        }
-        let is_of_model = |message: &&Message| message.role == Role::Assistant && !is_of_server(message);
-        let calls = transcript.iter().filter(is_of_model).count();
-        Some(u64::try_from(calls).unwrap_or(u64::MAX))
+        let UnknownWork { calls, model_calls, .. } = &self.facts.unknown;
+        let transcript = self.transcript().filter(|_| calls.is_none() && model_calls.is_none())?;
+        let unstated = |message: &Message| u64::from(message.role == Role::Assistant && !is_of_server(message));
+        let calls = transcript.iter().map(|message| message.llm_call_count.unwrap_or_else(|| unstated(message)));
+        Some(calls.fold(0, u64::saturating_add))
     }
 
     /// The input decoded into a type: the `input` object of a task, or the list of messages.

@@ -89,10 +89,12 @@ impl Outcome {
         replace_too_deep(self.state.values_mut().chain(self.metadata.values_mut()).chain(messages))
     }
 
-    /// Why the outcome cannot be used: a number in it is invalid.
-    pub(crate) fn defect(&self) -> Option<String> {
-        let numbers = [("cost", self.cost_usd), ("duration", self.duration_ms)];
-        let (name, _) = numbers.into_iter().find(|(_, number)| !number.is_none_or(is_amount))?;
+    /// Why the outcome cannot be used: a number in it, or in its messages, is invalid. `recorded` are its messages if it has none of its own.
+    pub(crate) fn defect(&self, recorded: &[Message]) -> Option<String> {
+        let messages = self.messages.as_deref().unwrap_or(recorded);
+        let costs = messages.iter().map(|message| ("cost", message.cost_usd));
+        let mut numbers = costs.chain([("cost", self.cost_usd), ("duration", self.duration_ms)]);
+        let (name, _) = numbers.find(|(_, number)| !number.is_none_or(is_amount))?;
         Some(format!("the agent reported a {name} that is not a number of at least 0"))
     }
 }

@@ -244,7 +244,11 @@ mod tests {
         assert_eq!(recording.outcome.cost_usd, Some(0.75));
         recording.cost_usd(-1.0);
         recording.cost_usd(2.0);
-        assert!(Outcome::new().or_reported(recording.outcome).defect().is_some());
+        assert!(Outcome::new().or_reported(recording.outcome).defect(&[]).is_some());
+        let mut message = Message::text(Role::Assistant, "x");
+        message.cost_usd = Some(-1.0);
+        assert!(Outcome::new().defect(std::slice::from_ref(&message)).is_some());
+        assert!(Outcome::new().with_messages(vec![message]).defect(&[]).is_some());
     }
 
     #[test]

@@ -146,6 +146,18 @@ fn an_outcome_is_graded_without_an_agent() {
 }
 
 #[test]
+fn members_see_what_the_transform_of_their_composite_makes_of_an_answer() {
+    let member = grader("answer", 10, json!({"equals": {"value": "19.90"}}));
+    let aggregator = json!({"threshold": {"threshold": 1.0}});
+    let mut all = grader("all", 9, json!({"composite": {"members": [member], "aggregator": aggregator}}));
+    all["transform"] = json!([{"json": "total"}]);
+    let evals = Evals::new(of(json!([all]), json!({})));
+    for (answer, verdict) in [("{\"total\": \"19.90\"}", Verdict::Pass), ("19.90", Verdict::Fail)] {
+        assert_eq!(grade(&evals, Outcome::from(answer)).verdict(), Some(verdict), "{answer}");
+    }
+}
+
+#[test]
 fn what_an_outcome_does_not_report_is_no_verdict() {
     let evals = refunds();
     let open = grade(&evals, Outcome::from("19.90 EUR"));

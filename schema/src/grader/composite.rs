@@ -42,7 +42,7 @@ impl GraderSettings for Composite {
 #[derive(Keys)]
 #[keys(id = "aggregator", missing = MissingGraderSetting, by_hand)]
 #[also(type: OneOf(&[Choice(Aggregator::WORDS), Choice(&["code_grader", "llm_grader"])]), "threshold",
-    "The weighted mean of the members; the share of passing members, compared with `threshold`; a command; or a judge. `_` and `-` are the same in `code-grader` and `llm-grader`.",
+    "The weighted mean of the members; the share of members that pass, of those with a weight above 0, compared with `threshold`; a command; or a judge. `_` and `-` are the same in `code-grader` and `llm-grader`.",
     required, codes(MissingGraderSetting, InvalidComposite))]
 #[also(weights: Map(&Number(&NOT_NEGATIVE)), "{is-json: 2}", "Weights of members by name, with `weighted_average`.",
     default = "the members' own", codes(InvalidComposite, InvalidWeight, SettingConflict))]

@@ -107,8 +107,8 @@ macro_rules! settings_of {
 
 pub(super) use grader_config;
 
-/// The types of graders that check a limit or which tools are called: [guards](GraderConfig::is_guard), except for a `skill-trigger`
-/// that wants the skill to be used.
+/// The types of graders that check a limit or which tools are called: [guards](Grader::is_guard), except for a `skill-trigger`
+/// that wants the skill to be used, by `should_trigger` or by `negate`.
 pub const GUARDS: &[&str] =
     &["latency", "cost", "token-usage", "execution-metrics", "tool-trajectory", "skill-trigger"];
 
@@ -161,8 +161,8 @@ pub trait GraderSettings {
         Vec::new()
     }
 
-    /// Whether one of the [`GUARDS`] is a guard with these settings.
-    fn is_guard(&self) -> bool {
+    /// Whether one of the [`GUARDS`] is a guard with these settings, and with `negate` or without.
+    fn is_guard(&self, _negate: bool) -> bool {
         true
     }
 
@@ -205,17 +205,6 @@ pub trait GraderSettings {
 impl GraderSettings for () {}
 
 impl GraderConfig {
-    /// Whether the grader itself validates against a JSON Schema, which needs a feature of the runtime.
-    pub fn needs_json_schema(&self) -> bool {
-        self.settings().json_schema().is_some()
-    }
-
-    /// Whether the grader is a guard: it checks a limit or which tools are called, and without a `min_score` its verdict is not averaged
-    /// with those of other graders. A case fails if the verdict is `fail`.
-    pub fn is_guard(&self) -> bool {
-        GUARDS.contains(&self.type_name()) && self.settings().is_guard()
-    }
-
     /// The judge that the grader itself asks, without what the members of a composite ask. For a registered grader,
     /// this is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {
@@ -224,9 +213,10 @@ impl GraderConfig {
 }
 
 impl Grader {
-    /// Whether the grader is a guard by its type.
+    /// Whether the grader is a guard by its type: it checks a limit or which tools are called. Unless it asks for partial credit, its verdict is
+    /// not averaged with those of other graders: a case fails if the verdict is `fail`.
     pub fn is_guard(&self) -> bool {
-        self.config.is_guard() && self.counts_entirely()
+        GUARDS.contains(&self.config.type_name()) && self.config.settings().is_guard(self.negate)
     }
 
     /// Whether it can be a guard: a `min_score` asks for partial credit, and with a weight of 0 the result is only shown.

@@ -7,7 +7,7 @@ use evalsuite_derive::{Keys, Words};
 use super::{GraderSettings, trim};
 use crate::{Content, Message, Role, Value};
 
-/// Fields of a JSON answer match the reference answer. Of repeated keys, the last one counts.
+/// Fields of a JSON answer match the reference answer. An answer with a repeated key fails: it has no definite value.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct FieldAccuracy {
     /// The fields.
@@ -47,7 +47,7 @@ pub fn expected_document(messages: &[Message]) -> Option<Value> {
         Some(Content::Data(value)) if value.is_object() => Some(value.clone()),
         Some(Content::Text(text)) => {
             let (start, end) = (text.find('{')?, text.rfind('}')?);
-            let value: Value = crate::json::from_str(text.get(start..=end)?).ok()?;
+            let value: Value = crate::json::from_str_with_unique_keys(text.get(start..=end)?).ok()?;
             value.is_object().then_some(value)
         }
         _ => None,

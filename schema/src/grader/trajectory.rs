@@ -3,8 +3,8 @@
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use super::GraderSettings;
-use crate::Object;
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, ToJson, step_of_key};
+use crate::{Object, Value};
 
 /// Types of the key `args_match`.
 const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
@@ -87,6 +87,16 @@ pub enum ArgsMatch {
 impl ArgsMatch {
     /// The words that select a way of comparing, in the order of the variants.
     pub const WORDS: &'static [&'static str] = &["exact", "superset", "subset", "ignore"];
+
+    /// The value of a key, or at a dotted path; its parts are keys of objects or indices of lists, which are neither `01` nor `+1`.
+    pub fn find<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
+        if let Some(value) = arguments.get(path) {
+            return Some(value);
+        }
+        let (first, rest) = path.split_once('.')?;
+        let pointer = step_of_key(rest).replace('.', "/");
+        arguments.get(first)?.pointer(&format!("/{pointer}"))
+    }
 }
 
 /// One expected call of a tool.
@@ -127,7 +137,8 @@ pub enum Args {
     Object(Object),
 }
 
-/// The agent used a skill, or did not use it.
+/// The agent used a skill, or did not use it. A call of `Skill` or `Read` with arguments that cannot be read shows neither: without another sign
+/// of the skill, the grader fails.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.
@@ -143,8 +154,8 @@ impl GraderSettings for SkillTrigger {
         Some(self.skill.clone())
     }
 
-    fn is_guard(&self) -> bool {
-        !self.should_trigger
+    fn is_guard(&self, negate: bool) -> bool {
+        self.should_trigger == negate
     }
 }
 

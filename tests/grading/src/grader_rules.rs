@@ -51,6 +51,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("duplicate-key-is-an-error", &[Error, Calls], |cx| {
             cx.error().contains("the reply is not JSON: an object has the key `")
         }),
+        ("duplicate-key-is-an-error", VALUE, |cx| {
+            let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).filter_map(|own| own.evidence.as_deref());
+            ours.into_iter().any(|why| why.starts_with("an object has the key `"))
+        }),
         ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];
@@ -159,7 +163,7 @@ const RULES: &[(&str, &[Field], Check)] = {
             cx.error().starts_with("the command printed a result with other text around it") && exited(cx) == Some(0)
         }),
         ("crash-is-an-error", &[Error], |cx| {
-            cx.error().starts_with("the command died of an error of its own") && exited(cx) == Some(1)
+            cx.error().starts_with("the command had an error of its own") && matches!(exited(cx), Some(0 | 1))
         }),
         ("one-exit-code-fails", &[Error], |cx| {
             let is_signal = cx.error().starts_with("the command was ended by signal ") && exited(cx) > Some(128);

@@ -95,22 +95,25 @@ fn every_grader_has_one_row() {
 #[test]
 fn the_guards_are_those_of_the_table() {
     let contracts = contracts();
+    let is_guard = |grader: &Grader| grader.is_guard() && grader.counts_entirely();
     for (name, mut grader) in examples() {
         let guard = contracts[&name].guard.as_str();
         let expected = match guard {
-            "yes" | "with `should_trigger: false`" => true,
+            "yes" | "if the skill must not be used" => true,
             "no" | "of its members" => false,
             other => panic!("{name}: `{other}`"),
         };
-        assert_eq!(grader.is_guard(), expected, "{name}");
+        assert_eq!(is_guard(&grader), expected, "{name}");
         if let GraderConfig::SkillTrigger(config) = &mut grader.config {
             config.should_trigger = true;
-            assert!(!grader.is_guard(), "{name}");
+            assert!(!is_guard(&grader), "{name}");
+            grader.negate = true;
+            assert!(is_guard(&grader), "{name}: a skill that must not be used, in other words");
         }
         (grader.weight, grader.min_score) = (1.0, Some(0.5));
-        assert!(!grader.is_guard(), "{name} with a `min_score`");
+        assert!(!is_guard(&grader), "{name} with a `min_score`");
         (grader.weight, grader.min_score) = (0.0, None);
-        assert!(!grader.is_guard(), "{name} with weight 0");
+        assert!(!is_guard(&grader), "{name} with weight 0");
     }
 }
 

@@ -71,6 +71,10 @@ fn aggregators_have_their_own_keys() {
             &["1:3 E061 every member has weight 0"],
         ),
         (
+            "{type: composite, assertions: [{type: is-json, weight: 0}], aggregator: {type: threshold, threshold: 0.5}}",
+            &["1:3 E061 every member has weight 0"],
+        ),
+        (
             "{type: composite, assertions: [{type: is-json}], aggregator: {type: weighted_average, weights: {is-json: 0}}}",
             &["1:3 E061 every member has weight 0"],
         ),

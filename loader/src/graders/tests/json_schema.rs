@@ -55,7 +55,7 @@ fn contains_json_needs_no_schema() {
     let [GraderConfig::ContainsJson(without), GraderConfig::ContainsJson(with)] = configs[..] else { panic!("two") };
     assert_eq!(without.schema, None);
     assert_eq!(with.schema.as_ref().map(|schema| &schema.schema), Some(&json!({"type": "object"})));
-    assert_eq!(configs.iter().filter(|config| config.needs_json_schema()).count(), 1);
+    assert_eq!(configs.iter().filter(|config| config.settings().json_schema().is_some()).count(), 1);
     let (_, d) = package.read("[{type: contains-json, schema: bad.json}]");
     assert_eq!(package.lines(&d), ["bad.json:1:10 E076 `type` is `x`, which is not a JSON type"]);
 }

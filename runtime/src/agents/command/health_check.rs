@@ -16,8 +16,7 @@ use crate::model::command::{CommandEnvironment, shell};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{file_key, sha256};
 use crate::platform::isolated_call::{Cancel, Ended, call_within};
-use crate::platform::process::Echo;
-use crate::platform::process::{self, Finished};
+use crate::platform::process::{self, Echo, Finished};
 use crate::platform::redaction::Redactor;
 use crate::record::coordination::run_once;
 

@@ -4,8 +4,7 @@ use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::ResultSource;
 
-use crate::grade::code_grader::result_object::line_of_crash;
-use crate::grade::code_grader::result_object::{self, VerdictRule};
+use crate::grade::code_grader::result_object::{self, VerdictRule, line_of_crash};
 use crate::model::score::Score;
 use crate::platform::excerpt::{escaped, last_chars, middle_out, trim};
 use crate::platform::process::Finished;
@@ -30,12 +29,8 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
         return Score::error(format!("the command was ended by a signal ({}){}", finished.status, tail_of(&stderr)));
     };
     if source == ResultSource::Output && (!stdout.is_empty() || finished.stdout.truncated) {
-        match printed(stdout, finished.stdout.truncated, code, rule) {
-            Err(Unreadable::Contradicts) => {
-                let stderr = tail_of(&stderr);
-                return Score::error(format!("the command printed a result but failed with exit code {code}{stderr}"));
-            }
-            Err(Unreadable::Output(error)) => return Score::error(error),
+        match printed(stdout, finished.stdout.truncated, (code, &stderr), rule) {
+            Err(error) => return Score::error(error),
             Ok(Some(score)) => return score,
             Ok(None) => {}
         }
@@ -61,16 +56,17 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
     Score::from_assertions([assertion])
 }
 
-/// Why a command that printed no result broke: its exit status is neither that of a pass nor that of a fail, or it died of an error of its
+/// Why a command that printed no result broke: its exit status is neither that of a pass nor that of a fail, or it had an error of its
 /// own, which says nothing about the answer. If only the status counts, test runners and build tools choose it.
 fn broken(code: i32, source: ResultSource, stderr: &str) -> Option<String> {
     let tail = tail_of(stderr);
     match code {
-        0 => None,
-        FAIL => line_of_crash(stderr).map(|line| {
+        0 if source == ResultSource::Status => None,
+        // A shell that does not find a command goes on.
+        0 | FAIL => line_of_crash(stderr).map(|line| {
             let line = escaped(line, &[]);
             format!(
-                "the command died of an error of its own, which says nothing about the answer: `{line}`; help: mend the command; if a \
+                "the command had an error of its own, which says nothing about the answer: `{line}`; help: mend the command; if a \
                  program of the agent wrote this, send its standard error elsewhere (`2>&1`){tail}"
             )
         }),
@@ -84,31 +80,27 @@ fn broken(code: i32, source: ResultSource, stderr: &str) -> Option<String> {
     }
 }
 
-/// Why an output is not a result.
-enum Unreadable {
-    /// It is one, but the command failed.
-    Contradicts,
-    /// The error.
-    Output(String),
-}
-
-/// The result in an output; `None` if the exit code decides, because the command failed and its output is plain text.
-fn printed(stdout: &str, is_truncated: bool, code: i32, rule: VerdictRule) -> Result<Option<Score>, Unreadable> {
+/// The result in an output, or why it is none; `None` if the exit code decides, because the command failed and its output is plain text.
+fn printed(
+    stdout: &str,
+    is_truncated: bool,
+    (code, stderr): (i32, &str),
+    rule: VerdictRule,
+) -> Result<Option<Score>, String> {
     let unreadable = |what: &str| {
         let shown = escaped(&middle_out(stdout, UNREADABLE_SHOWN), &[]);
-        Err(Unreadable::Output(format!("the command printed {what}: `{shown}`; {HELP}")))
+        Err(format!("the command printed {what}: `{shown}`; {HELP}"))
     };
     let parsed = evalsuite_schema::json::from_str_with_unique_keys::<Value>(stdout);
     let parsed = match parsed {
         Ok(Value::Object(object)) if !is_truncated => {
             // A score beside an error is a default of the command, not a grade.
             return match (result_object::error(&object), result_object::is_result(&object)) {
-                (Some(error), _) => {
-                    let error = last_chars(&error, SHOWN);
-                    Err(Unreadable::Output(format!("the command reported an error: {error}")))
+                (Some(error), _) => Err(format!("the command reported an error: {}", last_chars(&error, SHOWN))),
+                (None, true) if code != 0 => {
+                    Err(format!("the command printed a result but failed with exit code {code}{}", tail_of(stderr)))
                 }
-                (None, true) if code != 0 => Err(Unreadable::Contradicts),
-                (None, true) => result_object::read(object, rule).map(Some).map_err(Unreadable::Output),
+                (None, true) => result_object::read(object, rule).map(Some),
                 (None, false) => unreadable("a JSON object without `score`, `assertions` or `verdict`"),
             };
         }
@@ -439,6 +431,12 @@ mod tests {
                 let score = read(&finished(stdout, traceback, exit(1)), source, VerdictRule::OnlyFailDecides);
                 assert!(error(&score).contains("`ModuleNotFoundError: No module named 'x'`"), "{score:?}");
             }
+        }
+        let missing = "sh: 1: jq: not found";
+        let read = |stdout, source| read(&finished(stdout, missing, 0), source, VerdictRule::OnlyFailDecides);
+        assert!(error(&read("", ResultSource::Output)).contains(missing), "the check was not made");
+        for (stdout, source) in [("pass", ResultSource::Output), ("", ResultSource::Status)] {
+            assert_eq!(read(stdout, source).state, ScoreState::Decided(1.0), "{stdout}");
         }
         assert!(error(&reply("", "", exit(101))).contains("`|| exit 1`"));
         assert!(error(&reply("", "", exit(137))).starts_with("the command was ended by signal 9"));

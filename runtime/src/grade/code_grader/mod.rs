@@ -19,7 +19,8 @@ use crate::model::score::Score;
 pub(crate) fn grade(config: &CodeGrader, call: &GraderCall<'_>) -> Result<GraderResult, String> {
     let limit = config.timeout_seconds.map_or(Ok(COMMAND_LIMIT), Duration::try_from_secs_f64);
     let limit = limit.map_err(|error| format!("`timeout_seconds` is out of range: {error}"))?;
-    let rule = VerdictRule::of_code_grader(call.grader);
+    // Neither a score nor a verdict passes against the other one, inverted or not.
+    let rule = if call.grader.negate { VerdictRule::Decides } else { VerdictRule::OnlyFailDecides };
     let run = |input: &Value| run(call, (&config.run, &config.sealing), input, limit, (config.result, rule));
     with_input(&config.config, call.path, call.context, run)
         .map_err(|error| format!("the transcript cannot be written to a file: {error}"))

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_records::record::{Assertion, Verdict};
 use evalsuite_schema::json::Reader;
-use evalsuite_schema::{Grader, Object, Value};
+use evalsuite_schema::{Object, Value};
 
 use crate::judge::contradiction::of_verdict;
 use crate::model::score::{Score, ScoreState};
@@ -30,13 +30,6 @@ pub(crate) enum VerdictRule {
     OnlyFailDecides,
     /// It decides, in a result that is inverted or that aggregates others.
     Decides,
-}
-
-impl VerdictRule {
-    /// The rule of a `code-grader`: neither a score nor a verdict passes against the other one, inverted or not.
-    pub(super) fn of_code_grader(grader: &Grader) -> Self {
-        if grader.negate { Self::Decides } else { Self::OnlyFailDecides }
-    }
 }
 
 /// Whether an object is meant as a result.

@@ -9,6 +9,7 @@ use evalsuite_schema::decimal::shown_against;
 use evalsuite_schema::grader::{
     DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, date, decimal_text, expected_document,
 };
+use evalsuite_schema::json::from_str_with_unique_keys;
 
 use self::decimal::Decimal;
 use crate::grade::assertion_text::{fixed, shorten, show};
@@ -57,9 +58,9 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Result<G
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
 /// them, because they may be part of a value.
 fn document(text: &str) -> serde_json::Result<Value> {
-    evalsuite_schema::json::from_str(outer_object(text)).or_else(|_| {
+    from_str_with_unique_keys(outer_object(text)).or_else(|_| {
         let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
-        evalsuite_schema::json::from_str(outer_object(&plain))
+        from_str_with_unique_keys(outer_object(&plain))
     })
 }
 
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_no_json_scores_0() {
         let fields = json!({"fields": [field("a", json!("exact"))]});
-        for answer in ["", "none", "{\"a\": 1} and {\"a\": 2}", "{a: 1}"] {
+        for answer in ["", "none", "{\"a\": 1} and {\"a\": 2}", "{a: 1}", "{\"a\": 2, \"a\": 1}"] {
             assert_eq!(run(fields.clone(), json!({"a": 1}), answer).0, ScoreState::Decided(0.0), "{answer}");
         }
     }

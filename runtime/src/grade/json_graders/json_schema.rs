@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
-use evalsuite_schema::json::Number;
+use evalsuite_schema::json::{Number, from_str_with_unique_keys};
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::grade::grader_record::GraderResult;
@@ -17,7 +17,7 @@ const LISTED: usize = 100;
 
 pub(crate) fn grade(config: &JsonSchema, answer: &str) -> GraderResult {
     let file = config.name();
-    let answer_value: Value = match evalsuite_schema::json::from_str(&without_fences(answer)) {
+    let answer_value = match from_str_with_unique_keys(&without_fences(answer)) {
         Ok(value) => value,
         Err(error) => {
             let assertion = Assertion::new("Output is not valid JSON", false)
@@ -27,11 +27,15 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> GraderResult {
             return GraderResult::without_evidence([assertion]);
         }
     };
-    first_that_conforms(config, [answer_value]).into()
+    first_that_conforms(config, [Ok(answer_value)]).into()
 }
 
-/// Passes if a value conforms to the schema; otherwise the violations of all values are listed.
-pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator<Item = Value>) -> Score {
+/// Passes if a value conforms to the schema; otherwise the violations of all values are listed. If one of them cannot be read, the result is a
+/// fail, also if it is inverted.
+pub(crate) fn first_that_conforms(
+    config: &JsonSchema,
+    values: impl IntoIterator<Item = serde_json::Result<Value>>,
+) -> Score {
     let file = config.name();
     let validator = match validator(&config.schema) {
         Ok(validator) => validator,
@@ -40,7 +44,19 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
     let (mut assertions, mut more) = (Vec::new(), 0);
     let mut wanted = Wanted::default();
     wanted.add(&config.schema);
+    let mut has_no_checks = false;
     for value in values {
+        let value = match value {
+            Ok(value) => value,
+            Err(error) => {
+                has_no_checks = true;
+                assertions.push(
+                    Assertion::new("Output contains an object that cannot be read", false)
+                        .with_evidence(error.to_string()),
+                );
+                continue;
+            }
+        };
         if let Some(reason) = wanted.rounded(&value) {
             return Score::error(reason);
         }
@@ -49,14 +65,14 @@ pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator
         if violations.peek().is_none() {
             return Score::from_assertions([Assertion::new(format!("Output matches {}", in_text(file)), true)]);
         }
-        let room = LISTED - assertions.len();
+        let room = LISTED.saturating_sub(assertions.len());
         assertions.extend(violations.by_ref().take(room).map(|error| violation(&error, &value, &config.schema)));
         more += violations.count();
     }
     if more > 0 {
         assertions.push(Assertion::new(format!("… and {more} more violations"), false));
     }
-    Score { assertions, ..Score::from(false) }
+    Score { assertions, has_no_checks, ..Score::from(false) }
 }
 
 /// What a schema asks of numbers.
@@ -284,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_fails() {
-        for answer in ["", "Here: {}", "{} {}", "{'a': 1}"] {
+        for answer in ["", "Here: {}", "{} {}", "{'a': 1}", "{\"a\": 1, \"a\": 1}"] {
             let score = run(json!({}), answer);
             assert_eq!((score.state, score.assertions.len()), (ScoreState::Decided(0.0), 1), "{answer}");
         }

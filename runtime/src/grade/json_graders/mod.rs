@@ -6,7 +6,7 @@ pub(crate) mod json_schema;
 
 use evalsuite_records::record::Assertion;
 use evalsuite_schema::grader::ContainsJson;
-use evalsuite_schema::json::{Reader, Value};
+use evalsuite_schema::json::{Reader, Value, from_str_with_unique_keys};
 use serde::de::IgnoredAny;
 
 use crate::grade::assertion_text::shorten;
@@ -37,15 +37,16 @@ pub(crate) fn contains_json(config: &ContainsJson, answer: &str) -> Score {
 /// The JSON objects of a text from left to right, without those that are inside another one.
 ///
 /// A brace that is followed by a key and a colon starts an object. If it cannot be read to its end, because the text ends before it or
-/// because it is not JSON, what is inside of it is not an object of the text. Other braces are text.
+/// because it is not JSON, what is inside of it is not an object of the text. Other braces are text. An object that repeats a key is an error: it
+/// has no definite value.
 struct Objects<'a> {
     rest: &'a str,
 }
 
 impl Iterator for Objects<'_> {
-    type Item = Value;
+    type Item = serde_json::Result<Value>;
 
-    fn next(&mut self) -> Option<Value> {
+    fn next(&mut self) -> Option<Self::Item> {
         while let Some(start) = self.rest.find('{') {
             let text = &self.rest[start..];
             if !starts_object(text) {
@@ -53,9 +54,10 @@ impl Iterator for Objects<'_> {
                 continue;
             }
             let mut reader = Reader::new(text);
-            if let Ok(object) = reader.value() {
-                self.rest = &text[reader.offset()..];
-                return Some(Value::Object(object));
+            if reader.value::<Value>().is_ok() {
+                let (object, rest) = text.split_at(reader.offset());
+                self.rest = rest;
+                return Some(from_str_with_unique_keys(object));
             }
             self.rest = after_object(text);
         }
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn objects_are_found_once_and_from_left_to_right() {
         let found: Vec<String> =
-            Objects { rest: "{\"a\": {\"b\": 1}} { {\"c\": 2}" }.map(|value| value.to_string()).collect();
+            Objects { rest: "{\"a\": {\"b\": 1}} { {\"c\": 2}" }.map(|value| value.unwrap().to_string()).collect();
         assert_eq!(found, ["{\"a\":{\"b\":1}}", "{\"c\":2}"]);
     }
 
@@ -259,6 +261,10 @@ mod tests {
         assert!(passes("{\"title\": \"tea\"} and {\"price\": 2.5}"));
         assert!(!passes("{\"title\": \"tea\"} and {\"price\": \"2.5\"}"));
         assert!(!passes("nothing"));
+        let ambiguous = "{\"price\": \"2.5\", \"price\": 2.5}";
+        let score = contains_json(&config, ambiguous);
+        assert_eq!((&score.state, score.has_no_checks), (&ScoreState::Decided(0.0), true), "{score:?}");
+        assert!(passes(&format!("{ambiguous} {{\"price\": 2.5}}")));
         let listed = contains_json(&config, "{} {\"price\": \"2.5\"}").assertions;
         assert_eq!(listed.len(), 2, "the violations of every object are listed: {listed:?}");
         let wanted =

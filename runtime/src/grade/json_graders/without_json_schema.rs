@@ -9,6 +9,9 @@ pub(crate) fn grade(config: &JsonSchema, _answer: &str) -> Score {
     first_that_conforms(config, [])
 }
 
-pub(crate) fn first_that_conforms(_config: &JsonSchema, _values: impl IntoIterator<Item = Value>) -> Score {
+pub(crate) fn first_that_conforms(
+    _config: &JsonSchema,
+    _values: impl IntoIterator<Item = serde_json::Result<Value>>,
+) -> Score {
     Score::error("evalsuite was built without its feature `json-schema`")
 }

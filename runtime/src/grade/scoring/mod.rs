@@ -12,7 +12,7 @@ pub(crate) use self::case_score::{
     CaseStandard, TrialPoint, case_rule, decide_case, deciding, is_completed, is_settled,
 };
 pub(crate) use self::conversation_score::score_conversation;
-pub(crate) use self::trial_score::{TrialScore, decided, is_broken_guard, score_trial, with_verdict};
+pub(crate) use self::trial_score::{TrialScore, decided, is_broken_guard, score_trial};
 
 /// A score with its verdict, and its weight in a mean.
 #[derive(Debug, Clone, Copy)]

@@ -37,7 +37,7 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
     // With the default threshold of tasks, every verdict counts.
     let every_verdict_counts = !is_mean && threshold >= 1.0;
     let is_undecided = |grader: &&GraderRecord| grader.required && grader.state == GraderState::Undecided;
-    if let Some(first) = graders.iter().find(is_undecided).filter(|_| !every_verdict_counts) {
+    if let Some(first) = graders.iter().find(is_undecided) {
         let why = first.rationale.as_deref().unwrap_or_default();
         let message = format!("required grader `{}` is undecided: {why}", first.name);
         let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderUndecided, message);
@@ -130,7 +130,7 @@ pub(crate) fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderR
 }
 
 /// The decided graders with this verdict.
-pub(crate) fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl Iterator<Item = &GraderRecord> {
+fn with_verdict(graders: &[GraderRecord], verdict: Verdict) -> impl Iterator<Item = &GraderRecord> {
     decided(graders).filter(move |grader| grader.verdict == Some(verdict))
 }
 

@@ -26,10 +26,7 @@ pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
     for (index, step) in list.items()?.enumerate() {
         steps.step(&step, index + 1)?;
     }
-    let StepReader { mut messages, usage: mut used, cost: mut cost_usd, .. } = steps;
-    if !is_own {
-        count_calls(&mut messages);
-    }
+    let StepReader { messages, usage: mut used, cost: mut cost_usd, .. } = steps;
     // The totals of the document, or else the sums of its steps.
     if let Some(totals) = root.get("final_metrics") {
         totals.object()?;
@@ -63,15 +60,6 @@ fn model(root: &Node<'_>, messages: &[Message]) -> Result<Option<String>, Trajec
     match agent.get("model_name") {
         Some(name) => Ok(Some(name.text()?.to_owned())),
         None => Ok(messages.iter().rev().find_map(|message| message.model.clone())),
-    }
-}
-
-/// If some steps state their number of model calls, a step that does not is one call.
-fn count_calls(messages: &mut [Message]) {
-    if messages.iter().any(|message| message.llm_call_count.is_some()) {
-        for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
-            message.llm_call_count.get_or_insert(1);
-        }
     }
 }
 

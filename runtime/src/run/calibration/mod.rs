@@ -8,6 +8,7 @@ pub(crate) mod measurement;
 use evalsuite_records::record::{GraderKind, GraderRecord, GraderState, Note, ReasonCode};
 use evalsuite_schema::grader::built_in_kind;
 
+use crate::grade::scoring::is_broken_guard;
 use crate::model::evals::Evals;
 use crate::record::run_directory::RunDirectory;
 use crate::run::settings::Settings;
@@ -20,6 +21,15 @@ fn is_judged(grader: &GraderRecord) -> bool {
     grader.judge.is_some()
         || built_in_kind(&grader.grader_type) == Some(GraderKind::Model)
         || grader.members.iter().any(is_judged)
+}
+
+/// Whether a member that asks no judge decides a composite, whatever judges say: it is a broken guard, or an error.
+fn is_decided_without_judges(grader: &GraderRecord) -> bool {
+    grader.members.iter().any(|member| {
+        let is_broken = is_broken_guard(grader) && is_broken_guard(member) && (grader.guard || member.required);
+        let is_error = [grader, member].map(|record| record.state) == [GraderState::Error; 2];
+        (is_broken || is_error) && (!is_judged(member) || is_decided_without_judges(member))
+    })
 }
 
 /// Why the judges of a suite decide nothing. With a code, they were asked and did not answer; without, they agree too little with people,
@@ -37,7 +47,7 @@ pub(crate) fn advise(
     if evals.suite().calibration.is_none() || !graders.iter().any(is_judged) {
         return None;
     }
-    let judged = graders.iter_mut().filter(|grader| is_judged(grader));
+    let judged = graders.iter_mut().filter(|grader| is_judged(grader) && !is_decided_without_judges(grader));
     let (code, shortfall) = shortfall(evals, settings, run)?;
     if code.is_none() {
         judged.for_each(|grader| grader.advisory = Some(shortfall.clone()));
@@ -67,5 +77,43 @@ fn shortfall(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Option<S
         }),
         Ok(Some(Err(reason))) => Some((None, unmeasured(&reason.message))),
         Err(problem) => Some((None, unmeasured(&problem.to_string()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::Verdict;
+
+    use super::*;
+
+    fn failed(grader_type: &str, members: &[GraderRecord]) -> GraderRecord {
+        let mut record = GraderRecord::default();
+        (record.grader_type, record.members) = (grader_type.to_owned(), members.to_vec());
+        (record.state, record.verdict) = (GraderState::Decided, Some(Verdict::Fail));
+        record
+    }
+
+    fn guard(mut record: GraderRecord) -> GraderRecord {
+        record.guard = true;
+        record
+    }
+
+    fn error(mut record: GraderRecord) -> GraderRecord {
+        (record.state, record.verdict) = (GraderState::Error, None);
+        record
+    }
+
+    #[test]
+    fn a_guard_that_asks_no_judge_counts_also_in_a_composite_with_judges() {
+        let (judge, code) = (failed("llm-grader", &[]), failed("tool-trajectory", &[]));
+        let inner = guard(failed("composite", &[judge.clone(), guard(code.clone())]));
+        let [by_code, by_judge] = [[&judge, &guard(code.clone())], [&guard(judge.clone()), &code]]
+            .map(|members| guard(failed("composite", &members.map(Clone::clone))));
+        assert!(is_decided_without_judges(&by_code) && !is_decided_without_judges(&by_judge));
+        assert!(is_decided_without_judges(&guard(failed("composite", &[inner]))));
+        // Another aggregator than the mean has decided.
+        assert!(!is_decided_without_judges(&failed("composite", &[judge.clone(), guard(code.clone())])));
+        assert!(is_decided_without_judges(&error(failed("composite", &[judge.clone(), error(code.clone())]))));
+        assert!(!is_decided_without_judges(&error(failed("composite", &[error(judge), code]))));
     }
 }

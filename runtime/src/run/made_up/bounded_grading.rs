@@ -5,7 +5,7 @@ use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::{Grader, GraderConfig};
 
 use crate::grade::grader_record::grader_record;
-use crate::grade::grading_context::GradingContext;
+use crate::grade::grading_context::{GradingContext, apply};
 use crate::grade::user_grader::GraderCall;
 use crate::grade::{aggregate, grade_at};
 use crate::model::score::Score;
@@ -69,7 +69,18 @@ impl BoundedGrading<'_> {
     /// Runs a grader. `path` is its name below the names of the composites around it.
     pub(crate) fn grade(&mut self, path: &str, grader: &Grader) -> Bounded {
         if !grader.config.settings().members().is_empty() {
-            return self.grade_members(path, grader);
+            let Ok(answer) = apply(&grader.transform, self.context.evidence.answer()) else {
+                let record = grade_at(path, grader, self.context);
+                return self.known_or_broken(path, grader, record);
+            };
+            let evidence = self.context.evidence.with_answer(&answer);
+            let Self { allowed, spending, .. } = *self;
+            let context = &match grader.transform.is_empty() {
+                true => GradingContext { ..*self.context },
+                false => GradingContext { evidence: &evidence, ..*self.context },
+            };
+            let (not_run, problems) = (&mut *self.not_run, &mut *self.problems);
+            return BoundedGrading { context, allowed, spending, not_run, problems }.grade_members(path, grader);
         }
         let AllowedGraders { judges, commands } = self.allowed;
         let default_judge = self.has_default_judge();
@@ -140,7 +151,7 @@ impl BoundedGrading<'_> {
         if asks_judge && let Some(why) = self.over_budget() {
             return self.leave_out(path, grader, true, format!("asks a judge, and {why}"));
         }
-        let call = GraderCall { path, grader, context: self.context, run: grade_at };
+        let call = GraderCall { path, grader, context: self.context };
         let aggregated = |end: fn(&Bounded) -> &GraderRecord| {
             let members: Vec<GraderRecord> = members.iter().map(|member| end(member).clone()).collect();
             aggregate(&members, &call)

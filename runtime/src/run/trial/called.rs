@@ -190,7 +190,7 @@ fn call(prepared: &Prepared<'_>, input: &Input, turn: Option<u32>) -> CallResult
                 Some(format!("the agent reported a value with more than {MOST_LEVELS} levels of lists and objects"))
             }
             Some(_) => Some(too_large_text(&too_large)),
-            None => outcome.defect(),
+            None => outcome.defect(&recording.messages),
         };
         let Some(defect) = defect else { return Ok(outcome) };
         recording.keep(outcome);

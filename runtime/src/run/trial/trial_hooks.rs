@@ -3,8 +3,7 @@
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Hooks, Reset};
 
-use crate::run::case_report::TrialResult;
-use crate::run::case_report::{HOOK_FAILED, RESET_FAILED};
+use crate::run::case_report::{HOOK_FAILED, RESET_FAILED, TrialResult};
 use crate::run::hooks::Scope;
 use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::EarlyEnd;

@@ -58,7 +58,10 @@ type Graded = (Exact, Verdict, bool);
 
 /// How a grader ends in a case with this threshold.
 pub(crate) fn end(node: &Node, threshold: &Exact) -> End {
-    let is_guard_type = matches!(node.kind, Kind::Guard { .. } | Kind::Forced { .. } | Kind::Skill { .. });
+    // An inverted one asks for the skill, and decides as any other grader.
+    let asks_for_skill = node.negate && matches!(node.kind, Kind::Skill { .. });
+    let is_guard_type =
+        !asks_for_skill && matches!(node.kind, Kind::Guard { .. } | Kind::Forced { .. } | Kind::Skill { .. });
     let counts_entirely = node.min_score.is_none() && node.weight.units > 0;
     let mut guard = is_guard_type && counts_entirely;
     let mark = node.min_score.map_or_else(|| threshold.clone(), Decimal::exact);
@@ -66,6 +69,7 @@ pub(crate) fn end(node: &Node, threshold: &Exact) -> End {
         Err(state) => state,
         Ok((score, from, breaks)) => {
             guard |= breaks && counts_entirely;
+            let from = if asks_for_skill { Verdict::Compared } else { from };
             let own = match &from {
                 Verdict::Own(own) => own.clone(),
                 _ => mark.clone(),
@@ -120,9 +124,12 @@ fn graded(kind: &Kind, counts: bool, threshold: &Exact) -> Result<Graded, State>
             if let Some(graded) = before(&ends, |end| end.required) {
                 return graded;
             }
-            let decided = ends.iter().filter_map(End::decided);
-            let passing = decided.clone().filter(|(_, passes)| *passes).count();
-            (ratio(passing, decided.count()), Verdict::Own(own.exact()), false)
+            let decided = ends.iter().filter(|end| end.weight > whole(0)).filter_map(End::decided);
+            let (passing, count) = (decided.clone().filter(|(_, passes)| *passes).count(), decided.count());
+            if count == 0 {
+                return Err(State::Undecided);
+            }
+            (ratio(passing, count), Verdict::Own(own.exact()), false)
         }
     })
 }

@@ -233,6 +233,8 @@ fn says(run: &Run) -> Says {
     }
     let has_brace = stdout.contains('{');
     match run.code {
+        // A crash of the command itself says nothing, whatever its exit code.
+        0 if stdout.is_empty() && run.stderr == CRASH => Says::Exactly(Expected::Error),
         0 if stdout.is_empty() => Says::Exactly(plain(whole(1))),
         0 => {
             let mut lines = stdout.lines();

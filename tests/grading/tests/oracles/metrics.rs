@@ -81,8 +81,8 @@ fn count(number: u64) -> Exact {
 fn reported(work: &Work, key: &str) -> Option<Exact> {
     match key {
         "min_tool_calls" | "max_tool_calls" => work.tools.as_ref().map(|tools| count(tools.len() as u64)),
-        // Two messages of the assistant, unless a message says how many calls there were.
-        "min_llm_calls" | "max_llm_calls" => work.tools.as_ref().map(|_| count(work.llm_calls.unwrap_or(2))),
+        // Two messages of the assistant, one of which may state how many calls there were for it.
+        "min_llm_calls" | "max_llm_calls" => work.tools.as_ref().map(|_| count(work.llm_calls.unwrap_or(1) + 1)),
         "max_tokens" => work.usage.map(|[input, output, _]| count(input + output)),
         "max_input" => work.usage.map(|[input, ..]| count(input)),
         "max_output" => work.usage.map(|[_, output, _]| count(output)),

@@ -66,7 +66,11 @@ fn a_skill_is_used_if_a_call_shows_it() {
         let mut grader = grader(json!({"skill-trigger": {"skill": skill, "should_trigger": should_trigger}}));
         grader.negate = *negate;
         let shows = |calls: &Vec<Call>| calls.iter().any(|call| shows(skill, call));
-        let passes = |calls| (shows(calls) == *should_trigger) != *negate;
+        let is_unreadable =
+            |(tool, input, _): &Call| ["Skill", "Read"].contains(tool) && matches!(input, Some(Value::String(_)));
+        // A call that cannot be read passes in neither direction, unless another one shows the skill.
+        let is_known = |calls: &Vec<Call>| shows(calls) || !calls.iter().any(is_unreadable);
+        let passes = |calls| is_known(calls) && (shows(calls) == *should_trigger) != *negate;
         let expected = calls.as_ref().map_or(Expected::Error, |calls| Expected::passed(passes(calls)));
         compare(&graded(&grader, AgentWork { transcript, ..AgentWork::default() }), &expected)
     });
