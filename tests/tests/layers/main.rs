@@ -33,7 +33,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "runtime/src/run", order: RUN },
     FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
     FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
-    FloorPlan { folder: "runtime/src/run/case", order: &["case_record", "replaced_records", "reuse"] },
+    FloorPlan { folder: "runtime/src/run/case", order: &["case_record", "replaced_records"] },
     FloorPlan { folder: "statistics/src", order: STATISTICS },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "convert/src", order: CONVERT },
@@ -261,6 +261,7 @@ const RUN: &[&str] = &[
     "probe",
     "trials",
     "baseline_check",
+    "replay",
     "case",
 ];
 

@@ -3,7 +3,6 @@
 pub(crate) mod case_record;
 #[cfg(feature = "tooling")]
 pub(crate) mod replaced_records;
-pub(crate) mod reuse;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
@@ -17,6 +16,7 @@ use crate::run::case::case_record::{EarlierRecords, decided, kept_trials, write_
 use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
+use crate::run::replay::reuse;
 use crate::run::settings::Settings;
 use crate::run::trials::counted_trials::CaseTrials;
 use crate::run::trials::run_trials;

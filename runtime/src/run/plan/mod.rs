@@ -1,8 +1,6 @@
 //! The data of a case that all its trials share, how it is made, and the report of its steps to the listeners of the run and to the file of
 //! `EVALSUITE_PROGRESS`.
 
-pub(crate) mod regrade;
-
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,10 +26,10 @@ use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::platform::{json, notice};
 use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeholders, cassette_path};
+use crate::record::earlier_trials::{self, EarlierTrials};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_report::{CaseError, CaseReport, decode_case, decode_suite};
-use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::{self, ChosenAgent, DEFAULT_TARGET, check_targets, compares_with_baseline};
 use crate::run::settings::Settings;
 
@@ -301,10 +299,9 @@ impl<'a> Plan<'a> {
             .claim_case(&suite.key(), &case_key, &owner, settings.runner.stress.as_deref())
             .map_err(|error| CaseError::unwritable(&format!("case `{}`", entry.id), run.path(), error))?;
         let test = suite.test_path(entry);
-        let regraded = settings
-            .regrade
-            .as_deref()
-            .map(|run_id| regrade::find_trials(run, run_id, suite, &case_key, &test, settings.names_test(&test)));
+        let regraded = settings.regrade.as_deref().map(|run_id| {
+            earlier_trials::find_trials(run, run_id, suite, &case_key, &test, settings.names_test(&test))
+        });
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
             _ => settings.trials.unwrap_or(case.trials.count),

@@ -18,11 +18,11 @@ use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory, read_to_limit};
 use crate::platform::url::without_credentials;
 use crate::platform::{environment, notice};
+use crate::record::earlier_trials::newest_of_case;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun, keyed_digest};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::plan::regrade::newest_of_case;
 use crate::run::{dependencies, selection};
 use crate::workspace::snapshot::{is_ignored, walk};
 

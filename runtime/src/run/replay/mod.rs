@@ -1,0 +1,3 @@
+//! Results of earlier runs that stand in for calls of this one.
+
+pub(crate) mod reuse;
