@@ -15,13 +15,13 @@ use crate::judge::endpoint::endpoint_judge;
 use crate::judge::judge_call::AskingGrader;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
+use crate::model::cassette::OF_COMMAND;
 use crate::model::judge::{BoundJudge, JudgeError, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::sha256_of_data;
 use crate::platform::environment;
 use crate::platform::errors::text_error;
 use crate::platform::url::{has_user, secrets_of_query, with_path_end, without_credentials};
-use crate::record::cassette::OF_COMMAND;
 use crate::record::cassette::recorded_input::add_named_files;
 
 /// A judge and its name in records.

@@ -46,6 +46,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
     ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
+    ("run/replay/regrade.rs", "listings of earlier runs"),
     ("run/session/mod.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     (
