@@ -12,6 +12,7 @@ mod json_schema;
 mod judge;
 mod metrics;
 mod other_tools;
+mod regex;
 mod similar;
 mod text;
 mod trajectory;
@@ -26,6 +27,7 @@ use evalsuite_schema::Message;
 use evalsuite_schema::grader::{Grader, GraderConfig, Preprocessor, TABLES};
 use evalsuite_schema::keys::{Parts, Written};
 use evalsuite_schema::media_type;
+use evalsuite_schema::placeholder::Syntax;
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::Scope;
@@ -173,6 +175,28 @@ pub(crate) fn preprocessors(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics
     read.into_iter().map(|(preprocessor, _)| preprocessor).collect()
 }
 
+/// Whether a text is a valid pattern, as far as it is known now.
+fn is_pattern(text: &str, flags: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> bool {
+    if fields::control_character(node, "the pattern", d) {
+        return false;
+    }
+    if cx.interpolates() && Syntax::Variable.is_in(text) {
+        let message = "the pattern is known only at run time, because it is interpolated";
+        d.report(Code::CheckedAtRunTime, node.span, message, "write the pattern out to have it checked now");
+        return true;
+    }
+    let checked = cx.scope.shared.patterns.check(text, flags);
+    if let Err(problem) = &checked {
+        let help = problem.help("patterns have the syntax of the crate `fancy-regex`");
+        let span = problem.offset.map(|offset| cx.scope.files.character_of(node.span, text, offset));
+        match span.filter(|span| *span != node.span) {
+            Some(character) => d.report(problem.code, character, &problem.message, help),
+            None => d.report(problem.code, node.span, problem.message_with_offset(), help),
+        }
+    }
+    checked.is_ok()
+}
+
 type Check = fn(Rules<'_, '_, '_>, &mut Diagnostics);
 
 /// What a file of this folder knows of its types.
@@ -191,6 +215,7 @@ const FAMILIES: &[Family] = &[
     json_schema::FAMILY,
     judge::FAMILY,
     metrics::FAMILY,
+    regex::FAMILY,
     similar::FAMILY,
     text::FAMILY,
     trajectory::FAMILY,

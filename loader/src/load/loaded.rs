@@ -10,9 +10,7 @@ use evalsuite_schema::digest::hexadecimal;
 use evalsuite_schema::grader::{AnswerStep, AskedJudge};
 use evalsuite_schema::line_breaks::digest_of_file;
 use evalsuite_schema::sorting::{map, set};
-use evalsuite_schema::{
-    Calibration, Case, Examples, Grader, GraderConfig, Hooks, Location, Requires, SealMode, Sealing, Suite,
-};
+use evalsuite_schema::{Calibration, Case, Examples, Grader, Hooks, Location, Requires, SealMode, Sealing, Suite};
 use hmac_sha256::Hash;
 
 use crate::cases::execution;
@@ -93,7 +91,7 @@ impl LoadedSuite {
         let all = self.cases.iter().flat_map(|loaded| loaded.case.all_graders()).flat_map(Grader::with_members);
         let replaces = |step: &AnswerStep| matches!(step, AnswerStep::Replace { .. });
         let has_pattern =
-            |grader: &&Grader| matches!(grader.config, GraderConfig::Regex(_)) || grader.transform.iter().any(replaces);
+            |grader: &&Grader| grader.config.settings().pattern().is_some() || grader.transform.iter().any(replaces);
         set(all.filter(has_pattern).map(|grader| grader.location.clone()))
     }
 

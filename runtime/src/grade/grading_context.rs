@@ -9,7 +9,7 @@ use evalsuite_schema::Value;
 use evalsuite_schema::grader::{AnswerStep, Preprocessor, trim};
 use evalsuite_schema::json::from_str_with_unique_keys;
 
-use crate::grade::regex;
+use crate::grade::patterns;
 use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_choice::JudgeChoice;
@@ -112,7 +112,7 @@ pub(crate) fn apply(steps: &[AnswerStep], answer: &str) -> Result<String, NoText
         AnswerStep::Lowercase => Ok(text.to_lowercase()),
         AnswerStep::Uppercase => Ok(text.to_uppercase()),
         AnswerStep::Json(path) => json(path, &text).map_err(NoText::Unfit),
-        AnswerStep::Replace { replace, with } => regex::replaced(replace, with, &text).map_err(NoText::BrokenStep),
+        AnswerStep::Replace { replace, with } => patterns::replaced(replace, with, &text).map_err(NoText::BrokenStep),
         other => Err(NoText::BrokenStep(format!("the step {other:?} is not known"))),
     })
 }

@@ -12,9 +12,10 @@ pub(crate) mod grading_context;
 pub(crate) mod json_graders;
 pub(crate) mod llm_grader;
 pub(crate) mod metric_graders;
+#[cfg_attr(not(feature = "patterns"), path = "without_patterns.rs")]
+mod patterns;
 #[cfg(feature = "probe")]
 pub(crate) mod probed;
-#[cfg_attr(not(feature = "patterns"), path = "without_regex.rs")]
 pub(crate) mod regex;
 pub(crate) mod reported_work;
 pub(crate) mod scoring;

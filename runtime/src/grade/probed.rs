@@ -3,6 +3,8 @@
 use evalsuite_schema::json::json;
 use evalsuite_schema::{EmptyProbe, Grader, ToolCall};
 
+use crate::platform::excerpt::middle_out;
+
 /// What the type and the settings of a grader are to probes.
 pub(crate) trait Probed {
     /// What a probe can find out about it, given what it can find out about its members.
@@ -17,6 +19,11 @@ pub(crate) trait Probed {
 
     /// The calls that it asks for, in order.
     fn expected_calls(&self) -> Vec<ToolCall> {
+        Vec::new()
+    }
+
+    /// Texts that it looks for or forbids, besides those in its settings.
+    fn texts(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -72,6 +79,14 @@ impl Passing<'_> {
         let is_only_listed = self.has(EmptyProbe::Hedge);
         is_only_listed.then(|| format!("a text that lists every expected text passes: {AGAINST_LISTS}"))
     }
+}
+
+/// Characters of a value in a sentence.
+const SHOWN: usize = 40;
+
+/// A value as sentences show it.
+pub(crate) fn shown(text: &str) -> String {
+    format!("`{}`", middle_out(text, SHOWN).replace(['\n', '\r', '\t'], " "))
 }
 
 /// A tool that a name with `*` and `?` means.

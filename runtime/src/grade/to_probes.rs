@@ -13,6 +13,7 @@ const FAMILIES: &[OfFamily] = &[
     crate::grade::field_accuracy::to_probes::probed,
     crate::grade::json_graders::to_probes::probed,
     crate::grade::metric_graders::to_probes::probed,
+    crate::grade::regex::to_probes::probed,
     crate::grade::similar::to_probes::probed,
     crate::grade::skill_trigger::to_probes::probed,
 ];

@@ -11,12 +11,11 @@ use evalsuite_schema::sorting::sort_by;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::judge_choice::{ChosenJudge, JudgeOptions};
-use crate::model::cassette::{Asker, LookUp};
+use crate::model::cassette::{ASKED_MODEL, Asker, LookUp};
 use crate::model::judge::reply::unfinished;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::clock::with_jitter;
 use crate::platform::isolated_call::Ended;
-use crate::record::cassette::{ASKED_MODEL, diff};
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the
@@ -41,7 +40,7 @@ impl AskingGrader {
         let model = options.endpoint.as_ref().filter(|_| !judge.is_named).map(|endpoint| endpoint.model.as_str());
         let model = judge.command.as_deref().or(model);
         let asker = if judge.is_absent { Asker::AbsentJudge(judge.command.as_deref()) } else { Asker::Judge(model) };
-        match self.cassette.0.look_up(asker, key.clone(), earlier) {
+        match self.cassette.0.look_up(asker, key, earlier) {
             LookUp::Found(reply) => JudgeReply::from_json(reply).map_err(|error| {
                 JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}")).unpaid()
             }),
@@ -58,44 +57,14 @@ impl AskingGrader {
                     Err(error) => Err(JudgeError::permanent(error.to_string()).after(&reply)),
                 }
             }
-            LookUp::OtherModel(message) => {
-                Err(JudgeError::permanent(message).with_code(ReasonCode::RecordingStale).unpaid())
-            }
-            LookUp::Missing(message) => Err(match changed(&key, &self.cassette.0.recorded_requests()) {
-                Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
-                    .with_code(ReasonCode::RecordingStale)
-                    .unpaid(),
-                None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing).unpaid(),
-            }),
+            LookUp::Stale(message) => Err(not_replayed(message, ReasonCode::RecordingStale)),
+            LookUp::Missing(message) => Err(not_replayed(message, ReasonCode::RecordingMissing)),
         }
     }
 }
 
-/// What differs between a request and the recorded one; `None` if no request of the grader was recorded.
-fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
-    let same = |key: &str, then: &&Value| then.get(key) == now.get(key);
-    let of_grader = || recorded.iter().filter(|then| same("grader", then));
-    let then = of_grader().find(|then| same("judge", then)).or_else(|| of_grader().next())?;
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let part = |key: &str| (then.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null));
-    let named = [
-        ("user", "the prompt changed"),
-        ("system", "the system prompt changed"),
-        ("model", "the model changed"),
-        ("judge", "the judge changed"),
-        ("temperature", "the temperature changed"),
-        ("max_steps", "`max_steps` changed"),
-        ("config", "`config` changed"),
-        ("images", "the images changed"),
-        ("response_schema", "the shape of replies changed"),
-    ];
-    let differing = named.iter().find(|(key, _)| part(key).0 != part(key).1);
-    let (key, what) = differing?;
-    let (then, now) = part(key);
-    Some(format!("{what}{}", diff(&text(then), &text(now))))
+fn not_replayed(message: String, code: ReasonCode) -> JudgeError {
+    JudgeError::permanent(message).with_code(code).unpaid()
 }
 
 /// Asks a judge once, within the request's limit.

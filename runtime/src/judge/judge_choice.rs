@@ -16,12 +16,12 @@ use crate::judge::endpoint::endpoint_judge;
 use crate::judge::endpoint_settings::Endpoint;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
+use crate::model::cassette::OF_COMMAND;
 use crate::model::judge::{BoundJudge, JudgeError, Judges};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::sha256_of_data;
 use crate::platform::environment;
 use crate::platform::url::secrets_of_query;
-use crate::record::cassette::OF_COMMAND;
 use crate::record::cassette::recorded_input::add_named_files;
 
 /// A judge and its name in records.

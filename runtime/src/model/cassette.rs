@@ -56,6 +56,12 @@ pub(crate) enum Asker<'m> {
     AbsentJudge(Option<&'m str>),
 }
 
+/// Key of a judge's reply: the model that was asked, which may answer under a longer name. Older recordings do not have it.
+pub(crate) const ASKED_MODEL: &str = "asked_model";
+
+/// Beginning of what is in place of the model of a judge that is a command: a digest of the command and of the files that it names follows.
+pub(crate) const OF_COMMAND: &str = "command ";
+
 /// A request that has to be sent.
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -124,7 +130,7 @@ impl Cassette {
         let request = evalsuite_schema::json::to_value_by_serde(request).map_err(CassetteError::json)?;
         match self.0.look_up(Asker::Agent, request, 0) {
             LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map(Ok).map_err(CassetteError::json),
-            LookUp::Missing(message) | LookUp::OtherModel(message) => Err(CassetteError::new(message)),
+            LookUp::Missing(message) | LookUp::Stale(message) => Err(CassetteError::new(message)),
             LookUp::Ask(request) => Ok(Err(request)),
         }
     }
@@ -142,8 +148,8 @@ impl Cassette {
 pub(crate) enum LookUp {
     Found(Value),
     Ask(Request),
-    /// The replayed cassette has the reply of another model than the one that would be asked; the text says which.
-    OtherModel(String),
+    /// The replayed cassette is of another request, or has the reply of another model; the text says what differs and how to record it.
+    Stale(String),
     /// The replayed cassette has no reply for the request; the text says how to record it.
     Missing(String),
 }

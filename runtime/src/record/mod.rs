@@ -2,6 +2,7 @@
 
 pub(crate) mod cassette;
 pub(crate) mod coordination;
+pub(crate) mod earlier_trials;
 pub(crate) mod embedded_files;
 pub(crate) mod grader_files;
 #[cfg(feature = "mcp")]

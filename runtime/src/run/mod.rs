@@ -15,6 +15,7 @@ pub(crate) mod made_up;
 pub(crate) mod plan;
 #[cfg(feature = "probe")]
 pub(crate) mod probe;
+pub(crate) mod replay;
 pub(crate) mod selection;
 pub(crate) mod session;
 pub(crate) mod settings;

@@ -156,6 +156,11 @@ pub trait GraderSettings {
         Vec::new()
     }
 
+    /// The pattern that it matches and its flags, which need a feature of the runtime.
+    fn pattern(&self) -> Option<(&str, &str)> {
+        None
+    }
+
     /// The tools that it names, each with whether it has to be called.
     fn tools(&self) -> Vec<(&str, bool)> {
         Vec::new()

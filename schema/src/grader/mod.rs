@@ -11,6 +11,7 @@ mod judge;
 #[doc(hidden)]
 pub mod keys;
 mod metrics;
+mod regex;
 mod similar;
 mod text;
 mod trajectory;
@@ -35,10 +36,11 @@ pub use judge::{
     Criterion, JudgeSettings, LlmGrader, OldRubric, Operator, Preprocessor, Prompt, PromptCommand, Rubrics, ScoreRange,
 };
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
+pub use regex::Regex;
 pub use similar::Similar;
 #[doc(hidden)]
 pub use text::trim;
-pub use text::{Regex, TextList, TextValue};
+pub use text::{TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 /// The table of graders, given to the macro `$generate`. A row is what the reference says, if that is not the doc comment of the settings,

@@ -31,6 +31,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("model/messages.rs", "files of the input, which belong to the suite"),
     ("record/cassette/cassette_file.rs", "directories of cassettes, which belong to the package"),
     ("record/cassette/recorded_input/mod.rs", "files of the input and of hooks, which belong to the suite"),
+    ("record/earlier_trials.rs", "listings of earlier runs"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
     (
         "record/mcp.rs",
@@ -45,7 +46,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
     ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
-    ("run/plan/regrade.rs", "listings of earlier runs"),
+    ("run/replay/regrade.rs", "listings of earlier runs"),
     ("run/session/mod.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     (

@@ -1,15 +1,12 @@
 //! Whether a pattern needs tables of Unicode, which cost a feature of evalsuite.
 
 use evalsuite_schema::Grader;
-use evalsuite_schema::grader::{AnswerStep, GraderConfig};
+use evalsuite_schema::grader::AnswerStep;
 use fancy_regex::{Assertion, Expr};
 
 /// Whether a grader has a pattern that needs tables of Unicode.
 pub(crate) fn has_pattern_with_tables(grader: &Grader) -> bool {
-    let of_config = match &grader.config {
-        GraderConfig::Regex(config) => needs_tables(&config.value, &config.flags),
-        _ => false,
-    };
+    let of_config = grader.config.settings().pattern().is_some_and(|(pattern, flags)| needs_tables(pattern, flags));
     let in_step = |step: &AnswerStep| matches!(step, AnswerStep::Replace { replace, .. } if needs_tables(replace, ""));
     of_config || grader.transform.iter().any(in_step)
 }

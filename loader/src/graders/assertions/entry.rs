@@ -9,7 +9,7 @@ use super::{ParsedGrader, unread};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
-use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples, text};
+use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples};
 use crate::keys::{Keys, RUBRIC, RUST_GRADER, TASK_GRADER_KEYS, Table, range};
 use crate::read::node::{Data, Entry, Node};
 
@@ -296,7 +296,7 @@ fn json_or_replace(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> O
     let step: ObjectStep = parts.into_value()?;
     match (step.replace, replace) {
         (Some(pattern), Some(entry)) => {
-            let is_pattern = text::is_pattern(&pattern, "", &entry.value, cx, d);
+            let is_pattern = graders::is_pattern(&pattern, "", &entry.value, cx, d);
             is_pattern.then(|| AnswerStep::Replace { replace: pattern, with: step.with.unwrap_or_default() })
         }
         _ => step.json.map(AnswerStep::Json),

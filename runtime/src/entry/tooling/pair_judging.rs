@@ -25,9 +25,7 @@ use crate::platform::excerpt::trim;
 use crate::platform::file_lock::FileLock;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::record::cassette::{
-    AgentInput, CassetteFile, CassetteOptions, Placeholders, TrialCassette, cassette_directory,
-};
+use crate::record::cassette::{AgentInput, CassetteFile, Placeholders, TrialCassette, cassette_directory};
 use crate::record::grader_files::GraderFiles;
 use crate::record::run_directory::layout::{LOCK_EXTENSION, LOCKS};
 use crate::run::settings::Settings;
@@ -149,7 +147,9 @@ impl PairJudging<'_> {
         let about = CassetteFile::new(&pair.suite, &pair.case_id, PAIRWISE, seen, digest);
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
-        TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
+        let cassette = TrialCassette::new(about, placeholders);
+        crate::run::replay::recording::open_replies(&cassette, mode, path, hint)?;
+        Ok(cassette)
     }
 
     fn recording(&self, pair: &AnswerPair) -> Result<PathBuf, Reason> {

@@ -26,7 +26,7 @@ use crate::platform::environment;
 use crate::platform::files::write_json;
 use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
-use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, TrialCassette, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteFile, TrialCassette, cassette_path};
 use crate::record::coordination::{Ledger, Spend, run_once};
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::SuiteOfRun;
@@ -253,7 +253,9 @@ impl JudgeMeasurement<'_> {
         let digest = seen.digest();
         let about = CassetteFile::new(self.evals.suite().name, &sample.id, DIRECTORY, seen, digest);
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
-        TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
+        let cassette = TrialCassette::new(about, placeholders);
+        crate::run::replay::recording::open_replies(&cassette, mode, path, hint)?;
+        Ok(cassette)
     }
 }
 

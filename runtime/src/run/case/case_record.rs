@@ -111,13 +111,24 @@ pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: Case
     limits::record_first_error(plan, record.outcome, record.reason.as_ref())?;
     add_statistics(plan, &trials.counted, &mut record);
     let record = plan.redactor.redacted(record)?;
-    dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     let CaseTrials { counted, surplus, confirming, retried, .. } = &trials;
     let all = counted.iter().chain(surplus).chain(confirming).chain(retried);
     let is_cost_partial = counted_trials::is_cost_partial(counted.iter().chain(surplus).chain(confirming), retried);
-    plan.report_case_end(&record, counted_trials::cost(all), is_cost_partial);
-    Ok(plan.report(record, trials.counted))
+    let cost = counted_trials::cost(all);
+    end_case(plan, trials.counted, record, (cost, is_cost_partial))
+}
+
+/// Writes the record and reports the end of the case. `cost` is that of this run, and whether it is a lower bound.
+pub(crate) fn end_case(
+    plan: &Plan<'_>,
+    trials: Vec<TrialRecord>,
+    record: CaseRecord,
+    (cost, is_cost_partial): (Option<f64>, bool),
+) -> io::Result<CaseReport> {
+    dependencies::mark_unreported(plan)?;
+    write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
+    plan.report_case_end(&record, cost, is_cost_partial);
+    Ok(plan.report(record, trials))
 }
 
 /// Adds the trials and how many of them ended how.

@@ -3,7 +3,6 @@
 pub(crate) mod case_record;
 #[cfg(feature = "tooling")]
 pub(crate) mod replaced_records;
-pub(crate) mod reuse;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 
@@ -13,10 +12,11 @@ use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_record::{self, SuiteOfRun};
-use crate::run::case::case_record::{EarlierRecords, decided, kept_trials, write_record};
+use crate::run::case::case_record::{EarlierRecords, decided, end_case, kept_trials, write_record};
 use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
+use crate::run::replay::reuse;
 use crate::run::settings::Settings;
 use crate::run::trials::counted_trials::CaseTrials;
 use crate::run::trials::run_trials;
@@ -42,6 +42,7 @@ pub(crate) fn run_case(
 
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
+    crate::run::replay::regrade::find_trials(&mut plan);
     let kept = kept_trials(&plan).map_err(|error| plan.unwritable(error))?;
     let earlier = match kept {
         Some(_) => EarlierRecords::of(&plan.directory),
@@ -54,8 +55,11 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             Some((Status::Error, reason))
         }),
     };
-    if let Some(report) = reuse::take_over(&plan, unmet.is_none()).map_err(|error| plan.unwritable(error))? {
-        earlier.remove().map_err(|error| plan.unwritable(error))?;
+    let unwritable = |error| plan.unwritable(error);
+    if let Some((mut record, trials)) = reuse::take_over(&plan, unmet.is_none()).map_err(unwritable)? {
+        crate::run::baseline_check::judge(&plan, &mut record);
+        let report = end_case(&plan, trials, record, (None, false)).map_err(unwritable)?;
+        earlier.remove().map_err(unwritable)?;
         return Ok(report);
     }
     let (trials, mut record) = match unmet {
@@ -66,7 +70,6 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         }
         None => {
             plan.report_progress(|| ProgressStep::CaseStarted {});
-            let unwritable = |error| plan.unwritable(error);
             let mut setup = CaseSetup::begin(&plan).map_err(unwritable)?;
             let mut trials = run_trials(&plan, &mut setup, kept.unwrap_or_default()).map_err(unwritable)?;
             crate::run::baseline_check::confirm(&plan, &mut setup, &mut trials).map_err(unwritable)?;
@@ -76,9 +79,9 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             (trials, record)
         }
     };
-    record.conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
-    let report = write_record(&plan, trials, record).map_err(|error| plan.unwritable(error))?;
-    earlier.remove().map_err(|error| plan.unwritable(error))?;
+    record.conditions = reuse::conditions(&plan).map_err(unwritable)?;
+    let report = write_record(&plan, trials, record).map_err(unwritable)?;
+    earlier.remove().map_err(unwritable)?;
     Ok(report)
 }
 

@@ -19,7 +19,7 @@ use crate::model::recording::Recording;
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
 use crate::platform::digest::file_key;
-use crate::record::cassette::{CassetteOptions, TrialCassette, cassette_path};
+use crate::record::cassette::{TrialCassette, cassette_path};
 use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
 use crate::run::made_up::made_up_suite::{MadeUpSuite, needs_workspace};
@@ -183,8 +183,9 @@ fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
 }
 
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
-    let options = plan.cassette_options(0, &files.trial, &files.workspace);
-    Ok(TrialCassette::open(CassetteOptions { mode, path: Some(path), has_agent: false, ..options })?)
+    let cassette = plan.cassette(0, &files.trial, &files.workspace);
+    crate::run::replay::recording::open_replies(&cassette, mode, Some(path), plan.how_to_record())?;
+    Ok(cassette)
 }
 
 /// All graders of a case, those of its turns and the members of composites after them, with their paths and turns.

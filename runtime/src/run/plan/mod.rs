@@ -1,8 +1,6 @@
 //! The data of a case that all its trials share, how it is made, and the report of its steps to the listeners of the run and to the file of
 //! `EVALSUITE_PROGRESS`.
 
-pub(crate) mod regrade;
-
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,11 +26,11 @@ use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::platform::{json, notice};
-use crate::record::cassette::{AgentInput, CassetteFile, CassetteOptions, Placeholders, cassette_path};
+use crate::record::cassette::{AgentInput, CassetteFile, Placeholders, TrialCassette, cassette_path};
+use crate::record::earlier_trials::EarlierTrials;
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::run::case_report::{CaseError, CaseReport, decode_case, decode_suite};
-use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::{self, ChosenAgent, DEFAULT_TARGET, check_targets, compares_with_baseline};
 use crate::run::settings::Settings;
 
@@ -125,19 +123,23 @@ impl Plan<'_> {
         cassette_path(self.suite, &self.identity.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
     }
 
-    /// The options to open the recording of a trial with these directories, without the path of the recording.
-    pub(crate) fn cassette_options(&self, trial: u32, directory: &Path, workspace: &Path) -> CassetteOptions {
+    /// What a trial with these directories records, without a recording of before.
+    pub(crate) fn cassette(&self, trial: u32, directory: &Path, workspace: &Path) -> TrialCassette {
         let secrets = self.secrets.iter().map(String::as_str);
         let (suite, id, target) = (self.suite.name, self.entry.id, &self.identity.target);
         let about = CassetteFile::new(suite, id, target, self.seen.clone(), self.identity.input_digest.clone());
-        CassetteOptions {
-            mode: self.settings.mode,
-            path: None,
-            placeholders: Placeholders::of_trial(secrets, &self.redactor, &self.places, directory, workspace),
-            about: CassetteFile { trial, ..about },
-            hint: self.how_to_record(),
-            has_agent: true,
-        }
+        let placeholders = Placeholders::of_trial(secrets, &self.redactor, &self.places, directory, workspace);
+        TrialCassette::new(CassetteFile { trial, ..about }, placeholders)
+    }
+
+    /// The earlier trials that are graded again, if there are any.
+    pub(crate) fn earlier_trials(&self) -> Option<&EarlierTrials> {
+        self.regraded.as_ref()?.as_ref().ok()
+    }
+
+    /// Whether the agent is called, and no recording stands in for it.
+    pub(crate) fn calls_agent(&self) -> bool {
+        matches!(self.settings.mode, Mode::Live | Mode::Record)
     }
 
     /// The environment of programs that are run for a trial. `case` has the values of its variables.
@@ -301,15 +303,6 @@ impl<'a> Plan<'a> {
         let case_directory = run
             .claim_case(&suite.key(), &case_key, &owner, settings.runner.stress.as_deref())
             .map_err(|error| CaseError::unwritable(&format!("case `{}`", entry.id), run.path(), error))?;
-        let test = suite.test_path(entry);
-        let regraded = settings
-            .regrade
-            .as_deref()
-            .map(|run_id| regrade::find_trials(run, run_id, suite, &case_key, &test, settings.names_test(&test)));
-        let planned = match &regraded {
-            Some(Ok(earlier)) => earlier.trials,
-            _ => settings.trials.unwrap_or(case.trials.count),
-        };
 
         let variables = variables(entry, &case, &data, &target, &agent);
         let secrets: Vec<String> =
@@ -320,7 +313,7 @@ impl<'a> Plan<'a> {
                 threshold: settings.threshold.or(case.threshold).unwrap_or_else(|| data.layout.default_threshold()),
                 tolerated_errors: case.trials.errors,
             },
-            planned: planned.max(1),
+            planned: settings.trials.unwrap_or(case.trials.count).max(1),
             identity: CaseIdentity {
                 run_id: run.run_id.clone(),
                 suite: suite.name.to_owned(),
@@ -357,7 +350,7 @@ impl<'a> Plan<'a> {
             case_directory,
             variables,
             secrets,
-            regraded,
+            regraded: None,
             accepted_answer: None,
         };
         plan.accepted_answer = compares_with_baseline(&plan.case).then(|| {

@@ -2,15 +2,11 @@
 
 use evalsuite_schema::{EmptyProbe, Grader, GraderConfig};
 
-use crate::grade::probed::Passing;
+use crate::grade::probed::{Passing, shown};
 use crate::grade::text_graders::folded;
 use crate::grade::to_probes::probed;
-use crate::platform::excerpt::middle_out;
 use crate::run::probe::empty_probes::REFUSAL;
 use crate::run::probe::reference::of_grader;
-
-/// Characters of a value in a sentence.
-const SHOWN: usize = 40;
 
 /// What is wrong with a grader that passes these probes, as a sentence; `None` if that is not known.
 pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
@@ -32,7 +28,6 @@ pub(super) fn advice(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
         | GraderConfig::StartsWith(_)
         | GraderConfig::EndsWith(_)
         | GraderConfig::Equals(_) => of_texts(grader, passing),
-        GraderConfig::Regex(config) => of_pattern(&config.value, passing),
         GraderConfig::User { grader: name, .. } => {
             Some(format!("the grader `{name}` passes an agent that does nothing: compare with what it has to do"))
         }
@@ -61,25 +56,6 @@ fn of_texts(grader: &Grader, passing: &Passing<'_>) -> Option<String> {
         return Some(format!("the prompt itself contains {text}: a `tool-trajectory` or `equals` would distinguish"));
     }
     passing.by_listing()
-}
-
-fn of_pattern(pattern: &str, passing: &Passing<'_>) -> Option<String> {
-    let pattern = shown(pattern);
-    if passing.has(EmptyProbe::Silent) {
-        return Some(format!("the pattern {pattern} matches the empty text: ask for a character of the answer"));
-    }
-    if passing.has(EmptyProbe::Refusal) {
-        return Some(format!("the pattern {pattern} matches a refusal: look for what only a right answer has"));
-    }
-    if passing.has(EmptyProbe::Echo) {
-        return Some(format!("the prompt itself matches {pattern}: a `tool-trajectory` or `equals` would distinguish"));
-    }
-    passing.by_listing()
-}
-
-/// A value as sentences show it.
-pub(super) fn shown(text: &str) -> String {
-    format!("`{}`", middle_out(text, SHOWN).replace(['\n', '\r', '\t'], " "))
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::grade::probed::{a_tool, skill_call};
 use crate::grade::to_probes::probed;
 use crate::model::messages::content_text;
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
+use crate::run::probe::empty_document::empty_document;
 use crate::run::probe::reference::{ExpectedTexts, leaves, of_reference};
-use crate::run::probe::samples::empty_document;
 
 /// The answer of an agent that refuses.
 pub(super) const REFUSAL: &str = "I'm sorry, but I can't help with that request.";

@@ -9,13 +9,13 @@ use evalsuite_records::record::{ProbedCase, ProbedGrader, ResultKind, Status, Tr
 use evalsuite_schema::diagnostics::{Code, Diagnostic, counted};
 use evalsuite_schema::{Case, EmptyProbe, Grader, Location};
 
-use crate::grade::probed::{GraderClass, Passing};
+use crate::grade::probed::{GraderClass, Passing, shown};
 use crate::grade::to_probes::class;
 use crate::platform::files::read_json;
+use crate::record::earlier_trials::newest_of_case;
 use crate::record::run_directory::layout::{CASES, SUITES, TRIAL_RECORD};
 use crate::record::run_directory::{OutputDirectory, StoredRun};
-use crate::run::plan::regrade::newest_of_case;
-use crate::run::probe::advice::{advice, shown};
+use crate::run::probe::advice::advice;
 use crate::run::probe::case_probe::{graders_by_path, verdicts};
 use crate::run::probe::empty_probes::{prompt, turns};
 

@@ -3,11 +3,11 @@
 
 mod advice;
 mod case_probe;
+mod empty_document;
 mod empty_probes;
 mod findings;
 mod mutants;
 mod reference;
-mod samples;
 pub(crate) mod suite_probe;
 #[cfg(test)]
 mod tests;

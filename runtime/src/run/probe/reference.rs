@@ -5,7 +5,6 @@ use evalsuite_schema::{Case, Grader, GraderConfig, Message, Object, ReferenceSol
 use crate::grade::to_probes::probed;
 use crate::model::messages::{answer, pretty, reference_text};
 use crate::run::made_up::{MadeUpReply, MadeUpResult};
-use crate::run::probe::samples::{forbidden_texts, matching_text};
 
 /// The reference of a case.
 #[derive(Debug, PartialEq)]
@@ -106,9 +105,11 @@ impl ExpectedTexts {
 /// The texts that a grader itself looks for, or forbids.
 pub(super) fn of_grader(grader: &Grader) -> Vec<String> {
     match &grader.config {
-        GraderConfig::Regex(config) => matching_text(config).into_iter().chain(forbidden_texts(config)).collect(),
         GraderConfig::User { config, .. } => leaves(config).take(MOST_OF_CONFIG).collect(),
-        config => config.settings().texts().into_iter().map(str::to_owned).collect(),
+        config => {
+            let written = config.settings().texts().into_iter().map(str::to_owned);
+            written.chain(probed(config).texts()).collect()
+        }
     }
 }
 

@@ -24,10 +24,9 @@ use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
-use crate::run::trial::prepared::{Agent, Prepared, end_in_turn};
+use crate::run::trial::prepared::{Agent, Prepared};
 use crate::run::trial::size_limits;
-use crate::run::trial::trial_attempt::EarlyEnd;
-use crate::workspace;
+use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 use crate::workspace::replayable_changes::ReplayableChanges;
 use crate::workspace::snapshot::Snapshot;
 
@@ -52,9 +51,9 @@ pub(crate) fn call_agent(
     turn: Option<u32>,
     before: Result<&Snapshot, &io::Error>,
 ) -> Result<Called, EarlyEnd> {
-    let cassette = &prepared.cassette;
-    if !cassette.is_live() {
-        return replay(prepared, turn, before);
+    let (Prepared { cassette, .. }, TrialAttempt { plan, index, workspace, .. }) = (prepared, prepared.trial);
+    if let Some(call) = crate::run::replay::next_call(plan, *index, turn, cassette, workspace)? {
+        return Ok(Called::replayed(prepared, call, before));
     }
     let clock = Stopwatch::start();
     let (result, recording, notes) = call(prepared, input, turn);
@@ -64,10 +63,8 @@ pub(crate) fn call_agent(
     called.check_files(prepared);
     if let Ok(outcome) = &called.result {
         let changes = match (before, &called.after) {
-            (Ok(before), Ok(after)) => {
-                ReplayableChanges::between(before, after, &prepared.trial.workspace, cassette.placeholders())
-                    .unwrap_or_else(|error| ReplayableChanges::unrecorded(&error))
-            }
+            (Ok(before), Ok(after)) => ReplayableChanges::between(before, after, workspace, cassette.placeholders())
+                .unwrap_or_else(|error| ReplayableChanges::unrecorded(&error)),
             (Err(error), _) | (_, Err(error)) => ReplayableChanges::unrecorded(error),
         };
         let call = AgentCall::new(outcome, &called.recording, called.took, called.span.clone(), changes);
@@ -83,43 +80,25 @@ fn snapshot_after(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>
     before.map_or_else(|_| Snapshot::take(workspace), |before| before.take_later(workspace))
 }
 
-fn replay(
-    prepared: &Prepared<'_>,
-    turn: Option<u32>,
-    before: Result<&Snapshot, &io::Error>,
-) -> Result<Called, EarlyEnd> {
-    let Some(call) = prepared.cassette.next_call() else {
-        if let Some(end) = turn.and_then(|turn| end_in_turn(prepared.trial, turn)) {
-            return Err(end);
-        }
-        let hint = prepared.cassette.hint();
-        let message = format!("the recording has fewer calls of the agent than the case; {hint}");
-        return Err(EarlyEnd::error(Stage::Agent, ReasonCode::RecordingStale, message));
-    };
-    match &call.workspace.left_out {
-        Some(reason) => copy_earlier_workspace(prepared, reason)?,
-        None => {
-            let applied = call.workspace.apply(&prepared.trial.workspace);
-            applied.map_err(|error| changes_not_replayed(&error.to_string()))?;
-        }
-    }
-    let after = match before {
-        Ok(before) if call.workspace.are_none() => Ok(before.clone()),
-        before => snapshot_after(prepared, before),
-    };
-    let mut called = Called {
-        result: Ok(call.outcome()),
-        recording: call.recording(),
-        notes: Vec::new(),
-        took: Duration::from_millis(call.took_ms),
-        span: (call.started_at, call.ended_at),
-        after,
-    };
-    called.check_files(prepared);
-    Ok(called)
-}
-
 impl Called {
+    /// A call that was recorded before, whose changes are in the workspace.
+    fn replayed(prepared: &Prepared<'_>, call: AgentCall, before: Result<&Snapshot, &io::Error>) -> Self {
+        let after = match before {
+            Ok(before) if call.workspace.are_none() => Ok(before.clone()),
+            before => snapshot_after(prepared, before),
+        };
+        let mut called = Self {
+            result: Ok(call.outcome()),
+            recording: call.recording(),
+            notes: Vec::new(),
+            took: Duration::from_millis(call.took_ms),
+            span: (call.started_at, call.ended_at),
+            after,
+        };
+        called.check_files(prepared);
+        called
+    }
+
     /// Turns a call that succeeded into an error. What the agent returned stays in the record.
     pub(crate) fn fail(&mut self, end: EarlyEnd) {
         if self.result.is_ok()
@@ -143,29 +122,6 @@ impl Called {
             self.fail(failed(message));
         }
     }
-}
-
-fn changes_not_replayed(error: &str) -> EarlyEnd {
-    let message = format!("the agent's changes to the workspace cannot be replayed: {error}");
-    EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
-}
-
-/// Changes that were too large to record are replayed from the earlier workspace, if it is still there.
-fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), EarlyEnd> {
-    let trial = prepared.trial;
-    let earlier = match &trial.plan.regraded {
-        Some(Ok(earlier)) => earlier.trial(trial.index).join("workspace"),
-        _ => return Err(changes_not_replayed(reason)),
-    };
-    if !earlier.is_dir() {
-        let message = format!(
-            "the workspace of the earlier run is gone, and the agent's changes to it were not recorded: {reason}; \
-             run the test with EVALSUITE_KEEP=1 to keep the next workspace"
-        );
-        prepared.cassette.lose_workspace(message);
-        return Ok(());
-    }
-    workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
 }
 
 /// Calls the agent within its limit. `turn` is the index of the turn in a conversation.

@@ -22,7 +22,7 @@ use evalsuite_records::record::{TrialRecord, WorkspaceRecord};
 use self::called::call_agent;
 use self::captured::capture;
 use self::graded::{Graded, grade};
-use self::prepared::{Prepared, open_cassette};
+use self::prepared::Prepared;
 use self::trial_attempt::{EarlyEnd, TrialAttempt, guarded};
 use self::trial_record::write_record;
 use crate::run::case_report::TrialResult;
@@ -48,7 +48,11 @@ pub(crate) fn run_trial(plan: &Plan<'_>, base: &WorkspaceBase, index: u32, numbe
 
 /// Everything from the resolved case to the hooks after the trial.
 fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
-    let prepare = || Prepared::with_cassette(trial, open_cassette(trial)?);
+    let prepare = || {
+        let cassette = trial.plan.cassette(trial.index, &trial.directory, &trial.workspace);
+        crate::run::replay::open_for_trial(trial.plan, trial.index, &cassette)?;
+        Prepared::with_cassette(trial, cassette)
+    };
     let prepared = guarded(|| trial.timed(|t| &mut t.setup_ms, prepare))?;
     let mut workspace = WorkspaceRecord::default();
     (workspace.path, workspace.kept) = (trial.workspace.display().to_string(), true);

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 
-use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
+use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::diagnostics::{Code, Position};
 use evalsuite_schema::{Case, Input, Location};
 
@@ -22,7 +22,6 @@ use crate::platform::environment;
 use crate::record::cassette::TrialCassette;
 use crate::record::run_directory::layout::{EVIDENCE, INPUT};
 use crate::run::plan::Plan;
-use crate::run::plan::regrade::EarlierTrials;
 use crate::run::selection::{ChosenAgent, grader_problems};
 use crate::run::trial::mcp_servers;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
@@ -176,59 +175,10 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The recording of a trial: to be written, or to be read instead of calling the agent.
-pub(crate) fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
-    let TrialAttempt { plan, index, directory, workspace, .. } = trial;
-    let mut options = plan.cassette_options(*index, directory, workspace);
-    match options.mode {
-        Mode::Record | Mode::Replay => options.path = Some(plan.recording(*index)?),
-        Mode::Regrade => {
-            options.path = Some(earlier_evidence(plan, *index)?);
-            options.hint = format!("to make one: `{}`", plan.rerun());
-        }
-        // Judges that are not configured reply from the recording.
-        _ if plan.judges_are_recorded() => options.path = plan.recording(*index).ok(),
-        _ => {}
-    }
-    Ok(TrialCassette::open(options)?)
-}
-
-/// The file with the evidence of an earlier run, which is graded again.
-fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
-    let earlier = match &plan.regraded {
-        Some(Ok(earlier)) => earlier,
-        Some(Err(reason)) => return Err(reason.clone().into()),
-        None => return Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, "no earlier run is given")),
-    };
-    let path = earlier.trial(index).join(EVIDENCE);
-    // An agent without an outcome left nothing to grade: the trial ends as it did in the earlier run.
-    if !path.is_file()
-        && let Some(end) = earlier_end(earlier, index, "")
-    {
-        return Err(end);
-    }
-    Ok(path)
-}
-
-/// How a conversation that is graded again ended in the earlier run, if it ended in this turn: by the agent, or by the simulated user.
-pub(crate) fn end_in_turn(trial: &TrialAttempt<'_>, turn: u32) -> Option<EarlyEnd> {
-    let earlier = trial.plan.regraded.as_ref()?.as_ref().ok()?;
-    let end = earlier_end(earlier, trial.index, &format!("turn {}: ", turn + 1))?;
-    matches!(end.reason.stage, Stage::Agent | Stage::User | Stage::Capture).then_some(end)
-}
-
-/// How a trial ended in an earlier run without a verdict. `turn`: what the reason begins with, which is left out.
-fn earlier_end(earlier: &EarlierTrials, index: u32, turn: &str) -> Option<EarlyEnd> {
-    let record = earlier.record(index).filter(|record| matches!(record.outcome, Status::Error | Status::Skipped))?;
-    let mut reason = record.reason?;
-    reason.message = format!("in run {}: {}", earlier.run_id, reason.message.strip_prefix(turn)?);
-    Some(EarlyEnd { outcome: record.outcome, reason })
-}
-
 /// The case with the values of its variables.
 pub(crate) fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
-    let is_live = calls_agent(plan);
+    let is_live = plan.calls_agent();
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
     let case = match plan.entry.may_have_variables() {
         true => Cow::Owned(interpolation::resolve(plan.case.clone(), plan.data.layout, lookup)?),
@@ -246,7 +196,7 @@ pub(crate) fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, Earl
 
 /// Graders that reject their config would do so after the agent was paid for.
 fn check_graders(case: &Case, plan: &Plan<'_>) -> Result<(), EarlyEnd> {
-    if !calls_agent(plan) {
+    if !plan.calls_agent() {
         return Ok(());
     }
     let mut problems = grader_problems(case, plan.evals.registry()).into_iter();
@@ -260,14 +210,10 @@ fn check_graders(case: &Case, plan: &Plan<'_>) -> Result<(), EarlyEnd> {
     Err(reason.into())
 }
 
-fn calls_agent(plan: &Plan<'_>) -> bool {
-    matches!(plan.settings.mode, Mode::Live | Mode::Record)
-}
-
 /// The agent, with the values of its variables.
 fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
     match &plan.agent {
-        _ if !calls_agent(plan) => Ok(Agent::Recorded),
+        _ if !plan.calls_agent() => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
         ChosenAgent::Command(command) => {
             Ok(Agent::Command(Box::new(command.resolve(&|name: &str| environment::var(name))?)))

@@ -151,6 +151,12 @@ impl From<Reason> for EarlyEnd {
     }
 }
 
+impl From<(Status, Reason)> for EarlyEnd {
+    fn from((outcome, reason): (Status, Reason)) -> Self {
+        Self { outcome, reason }
+    }
+}
+
 impl From<Unresolved> for EarlyEnd {
     fn from(unresolved: Unresolved) -> Self {
         Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message)

@@ -48,7 +48,7 @@ fn planned_record(trial: &TrialAttempt<'_>) -> TrialRecord {
     let mut record = TrialRecord::of_case(&plan.case_record());
     (record.trial, record.attempt, record.trials_planned) = (trial.index, trial.number, plan.planned);
     record.mode = plan.settings.mode;
-    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
+    record.regraded_run = plan.earlier_trials().map(|earlier| earlier.run_id.clone());
     record.dependencies = map(plan.dependencies.iter().map(|(id, dependency)| (id.clone(), dependency.status())));
     record.metadata = plan.case.metadata.clone();
     record.tags = plan.tags();

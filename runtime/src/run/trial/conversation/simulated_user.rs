@@ -18,7 +18,7 @@ use crate::model::user::UserRequest;
 use crate::record::grader_files::GraderFiles;
 use crate::run::trial::conversation::{RunningConversation, describe_user, turn_folder};
 use crate::run::trial::graded::{RecordedTurns, run_graders};
-use crate::run::trial::prepared::{Prepared, end_in_turn};
+use crate::run::trial::prepared::Prepared;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 
 /// What the paths of the graders of the user, and its files, begin with.
@@ -46,8 +46,9 @@ impl RunningConversation<'_> {
             let said = trial.timed(|t| &mut t.user_ms, speak).map_err(|end| {
                 // What the user never said is not in the evidence.
                 let is_missing = end.reason.code == ReasonCode::RecordingMissing;
-                let earlier = is_missing.then(|| end_in_turn(trial, index)).flatten();
-                of_turn(index, earlier.unwrap_or(end))
+                let earlier = trial.plan.earlier_trials().filter(|_| is_missing);
+                let earlier = earlier.and_then(|earlier| earlier.end_in_turn(trial.index, index));
+                of_turn(index, earlier.map_or(end, EarlyEnd::from))
             })?;
             if said.is_done {
                 if index == 0 {

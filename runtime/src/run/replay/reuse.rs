@@ -18,12 +18,11 @@ use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory, read_to_limit};
 use crate::platform::url::without_credentials;
 use crate::platform::{environment, notice};
+use crate::record::earlier_trials::newest_of_case;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun, keyed_digest};
-use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::plan::regrade::newest_of_case;
-use crate::run::{dependencies, selection};
+use crate::run::selection;
 use crate::workspace::snapshot::{is_ignored, walk};
 
 /// Largest file that is taken over, in bytes. No record is larger.
@@ -81,9 +80,9 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     Ok(Some(conditions))
 }
 
-/// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run. `can_run`:
-/// whether nothing keeps the case from running.
-pub(crate) fn take_over(plan: &Plan<'_>, can_run: bool) -> io::Result<Option<CaseReport>> {
+/// The result of a case from the newest run with the same conditions: its record, which is still to be written, and those of its trials,
+/// which are copied into this run. `None` if the case has to run. `can_run`: whether nothing keeps the case from running.
+pub(crate) fn take_over(plan: &Plan<'_>, can_run: bool) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
     if !(can_run && plan.settings.only_changed && plan.reuses_dependencies) {
         return Ok(None);
     }
@@ -96,11 +95,7 @@ pub(crate) fn take_over(plan: &Plan<'_>, can_run: bool) -> io::Result<Option<Cas
     copy(&earlier, &plan.directory)?;
     let run = record.reused_run.clone().unwrap_or_else(|| record.run_id.clone());
     let trials = own_trials(plan, &record, &run)?;
-    let record = own_record(plan, record, run);
-    dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
-    plan.report_case_end(&record, None, false);
-    Ok(Some(plan.report(record, trials)))
+    Ok(Some((own_record(plan, record, run), trials)))
 }
 
 /// The case's directory and record in the newest other run that has it with these conditions.
@@ -192,10 +187,9 @@ fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec
     Ok(counted)
 }
 
-/// A record of another run as one of this run, in view of the baseline now.
+/// A record of another run as one of this run, without what the baseline said then.
 fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
     record.baseline = None;
-    crate::run::baseline_check::judge(plan, &mut record);
     record.identity = plan.identity.clone();
     record.program = program();
     record.reused_run = Some(run);

@@ -1,20 +1,17 @@
-//! Finds the trials of an earlier run, to grade them again.
+//! The trials of a case in an earlier run, as far as they ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_records::record::{Reason, ReasonCode, Stage, Status, TrialRecord};
+use evalsuite_records::record::{Reason, Stage, Status, TrialRecord};
 use evalsuite_schema::json::FromJson;
 
-use crate::model::suite::EvalSuite;
-use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
 use crate::record::run_directory::layout::{
-    CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
+    CASE_RECORD, CASES, CaseDirectoryName, EVIDENCE, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
 };
-use crate::record::run_directory::{RunDirectory, run_id_or_new};
 
 /// The trials of a case in an earlier run.
 #[derive(Debug)]
@@ -54,7 +51,7 @@ struct TrialOfCase {
 }
 
 impl EarlierTrials {
-    fn of(run_id: String, case: CaseTrials) -> Self {
+    pub(crate) fn new(run_id: String, case: CaseTrials) -> Self {
         let uncounted = case.uncounted();
         let is_gap = |trial: &u32| !case.last_attempts.contains_key(trial) || uncounted.contains(trial);
         let trials = (0..).find(is_gap).unwrap_or(u32::MAX);
@@ -67,66 +64,23 @@ impl EarlierTrials {
         last_attempts.get(&index).cloned().unwrap_or_else(|| directory.join(trial_directory_name(index, 0)))
     }
 
-    /// The record of a trial.
-    pub(crate) fn record(&self, index: u32) -> Option<TrialRecord> {
-        read_json(&self.trial(index).join(TRIAL_RECORD)).ok()?
+    /// How a trial ended without a verdict. `turn`: what the reason begins with, which is left out.
+    pub(crate) fn end(&self, index: u32, turn: &str) -> Option<(Status, Reason)> {
+        let record: TrialRecord = read_json(&self.trial(index).join(TRIAL_RECORD)).ok()??;
+        let mut reason = record.reason.filter(|_| matches!(record.outcome, Status::Error | Status::Skipped))?;
+        reason.message = format!("in run {}: {}", self.run_id, reason.message.strip_prefix(turn)?);
+        Some((record.outcome, reason))
     }
-}
 
-/// The trials of a case in the wanted run; for `latest` those of the newest run that has any. A case that these runs did not run, although they
-/// ran others, is left out: the code of the reason is then [`ReasonCode::Filtered`]. `is_named`: whether the user asked for this test.
-pub(crate) fn find_trials(
-    run: &RunDirectory,
-    wanted: &str,
-    suite: &EvalSuite,
-    case_key: &str,
-    test: &str,
-    is_named: bool,
-) -> Result<EarlierTrials, Reason> {
-    let Some(runs) = run.path().parent() else {
-        return Err(missing("there are no earlier runs"));
-    };
-    // Older versions named directories after the suite alone.
-    let directories = [suite.key(), file_key(suite.name)];
-    let cases = |run: &Path| directories.each_ref().map(|suite| run.join(SUITES).join(suite).join(CASES));
-    let of = |run: &Path| cases(run).iter().find_map(|cases| newest_of_case(cases, case_key, test));
-    let none = |message: String, runs: &[PathBuf]| {
-        let has_begun = |run: &PathBuf| cases(run).iter().any(|cases| has_begun(cases, case_key));
-        let is_left_out = !is_named && !runs.iter().any(has_begun) && runs.iter().any(|run| has_trials(run));
-        if is_left_out { Reason::new(Stage::Select, ReasonCode::Filtered, message) } else { missing(message) }
-    };
-    if wanted != LATEST {
-        let id = run_id_or_new(Some(wanted));
-        let directory = runs.join(&id);
-        if !directory.is_dir() {
-            let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
-            return Err(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
-        }
-        let message = || format!("run `{wanted}` {NONE}");
-        let case = of(&directory).ok_or_else(|| none(message(), std::slice::from_ref(&directory)))?;
-        return Ok(EarlierTrials::of(id, case));
+    /// How a conversation ended, if it ended in this turn: by the agent, or by the simulated user.
+    pub(crate) fn end_in_turn(&self, index: u32, turn: u32) -> Option<(Status, Reason)> {
+        let end = self.end(index, &format!("turn {}: ", turn + 1))?;
+        matches!(end.1.stage, Stage::Agent | Stage::User | Stage::Capture).then_some(end)
     }
-    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    let others = entries.filter(|entry| entry.file_name() != run.run_id.as_str());
-    let others: Vec<PathBuf> = others.map(|entry| entry.path()).collect();
-    let ended = others.iter().filter_map(|other| {
-        let case = of(other).filter(CaseTrials::has_results)?;
-        Some(((case.first_ended()?, other.file_name()?.to_string_lossy().into_owned()), case))
-    });
-    match ended.max_by(|(one, _), (other, _)| one.cmp(other)) {
-        Some(((_, id), case)) => Ok(EarlierTrials::of(id, case)),
-        None => Err(none(format!("no run in {} {NONE}", runs.display()), &others)),
-    }
-}
-
-const NONE: &str = "has no trial of this case; run the test without EVALSUITE_REGRADE to make one";
-
-fn missing(message: impl Into<String>) -> Reason {
-    Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message)
 }
 
 /// Whether a case was to run: its process may have died before it wrote anything. One that was skipped was not.
-fn has_begun(cases: &Path, case_key: &str) -> bool {
+pub(crate) fn has_begun(cases: &Path, case_key: &str) -> bool {
     let is_of_case =
         |name: &str| name.strip_prefix(case_key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let entries = fs::read_dir(cases).into_iter().flatten().flatten();
@@ -139,7 +93,7 @@ fn has_begun(cases: &Path, case_key: &str) -> bool {
 }
 
 /// Whether any case of a run has trials.
-fn has_trials(run: &Path) -> bool {
+pub(crate) fn has_trials(run: &Path) -> bool {
     let below = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut cases = below(&run.join(SUITES)).flat_map(|suite| below(&suite.join(CASES)));
     cases.any(|case| CaseTrials::read(case).is_ok_and(|case| case.is_some()))
@@ -215,7 +169,7 @@ impl CaseTrials {
     }
 
     /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
-    fn has_results(&self) -> bool {
+    pub(crate) fn has_results(&self) -> bool {
         let trial = &self.last_attempts[&0];
         let mode = || facts(&trial.join(TRIAL_RECORD)).unwrap_or_default().mode;
         let is_live = || matches!(mode().as_deref(), Some("live" | "record"));
@@ -223,7 +177,7 @@ impl CaseTrials {
     }
 
     /// When the first trial ended.
-    fn first_ended(&self) -> Option<SystemTime> {
+    pub(crate) fn first_ended(&self) -> Option<SystemTime> {
         self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
     }
 
@@ -268,7 +222,7 @@ mod tests {
         fs::write(started, r#"{"test_name": "other"}"#).unwrap();
         (0..=12).for_each(|retry| result(&format!("c-01234567.attempt-25/{}", trial_directory_name(1, retry))));
         fs::create_dir(cases.path().join("c-01234567.attempt-25/trial-001.retry-13")).unwrap();
-        let earlier = EarlierTrials::of("r".to_owned(), found().unwrap());
+        let earlier = EarlierTrials::new("r".to_owned(), found().unwrap());
         assert_eq!(earlier.trials, 2);
         let last = cases.path().join("c-01234567.attempt-25/trial-001.retry-12");
         assert_eq!(earlier.trial(1), last);

@@ -1,95 +1,6 @@
-//! A text that matches a pattern, for answers that are made up from patterns.
-//!
-//! No crate does it for these patterns: `rand_regex` and `proptest` know neither look-around nor back-references, and the texts have to be
-//! the same every time.
-//!
 //! A document that conforms to a JSON Schema and says nothing, as an agent with structured output makes it without work.
 
-use evalsuite_schema::grader::Regex;
 use evalsuite_schema::json::{Object, Value, json};
-use fancy_regex::{Expr, LookAround};
-
-/// Characters that are tried for a class, the most usual first.
-const CANDIDATES: &str = "a1A .,-_/:;@#%€$(){}[]\"'+*=<>!?|&~^\\\tß中\n";
-
-/// Longest text, in bytes.
-const LONGEST: usize = 1024;
-
-/// A text that the pattern matches; `None` if none is found.
-pub(super) fn matching_text(config: &Regex) -> Option<String> {
-    let tree = Expr::parse_tree(&config.value).ok()?;
-    let mut text = String::new();
-    append(&tree.expr, &mut text)?;
-    let has = |flag: char| config.flags.contains(flag);
-    let mut builder = fancy_regex::RegexBuilder::new(&config.value);
-    builder.case_insensitive(has('i')).multi_line(has('m')).dot_matches_new_line(has('s')).verbose_mode(has('x'));
-    let matches = builder.build().ok()?.is_match(&text).ok()?;
-    (matches && !text.trim().is_empty()).then(|| text.trim().to_owned())
-}
-
-/// The texts that a pattern forbids with a negative look-around, as `^(?!.*error)` does.
-pub(super) fn forbidden_texts(config: &Regex) -> Vec<String> {
-    let Ok(tree) = Expr::parse_tree(&config.value) else { return Vec::new() };
-    let mut texts = Vec::new();
-    let mut waiting = vec![&tree.expr];
-    while let Some(expression) = waiting.pop() {
-        if let Expr::LookAround(inner, LookAround::LookAheadNeg | LookAround::LookBehindNeg) = expression {
-            let branches = match inner.as_ref() {
-                Expr::Alt(branches) => branches.as_slice(),
-                other => std::slice::from_ref(other),
-            };
-            for branch in branches {
-                let mut text = String::new();
-                if append(branch, &mut text).is_some() && !text.trim().is_empty() {
-                    texts.push(text.trim().to_owned());
-                }
-            }
-        }
-        waiting.extend(expression.children_iter());
-    }
-    texts
-}
-
-/// Appends a text for an expression; `None` if there is none.
-fn append(expression: &Expr, text: &mut String) -> Option<()> {
-    if text.len() > LONGEST {
-        return None;
-    }
-    match expression {
-        Expr::Literal { val, .. } => text.push_str(val),
-        Expr::Any { .. } => text.push('a'),
-        Expr::Concat(parts) => parts.iter().try_for_each(|part| append(part, text))?,
-        Expr::Alt(branches) => {
-            // The first branch that has a text.
-            let start = text.len();
-            branches.iter().find_map(|branch| {
-                text.truncate(start);
-                append(branch, text)
-            })?;
-        }
-        Expr::Group(inner) => append(inner, text)?,
-        Expr::AtomicGroup(inner) => append(inner, text)?,
-        Expr::LookAround(inner, LookAround::LookBehind) => append(inner, text)?,
-        Expr::Repeat { child, lo, .. } => {
-            for _ in 0..*lo {
-                append(child, text)?;
-            }
-        }
-        Expr::Delegate { inner, .. } => text.push(character_of(inner)?),
-        Expr::GeneralNewline { .. } => text.push('\n'),
-        // Look-ahead, anchors and the like have no text of their own; whether the text matches is checked at the end.
-        _ => {}
-    }
-    Some(())
-}
-
-/// A character of a class, such as `[.,]` or `\d`.
-fn character_of(class: &str) -> Option<char> {
-    let pattern = fancy_regex::Regex::new(&format!("^{class}$")).ok()?;
-    let matches = |character: &char| pattern.is_match(character.encode_utf8(&mut [0; 4])).unwrap_or(false);
-    // What the class names itself, before any other character.
-    class.chars().filter(|character| !"[]^\\-".contains(*character)).chain(CANDIDATES.chars()).find(matches)
-}
 
 /// Most levels of a document.
 const DEEPEST: usize = 16;
@@ -188,43 +99,6 @@ fn merged(keys: &Object, other: &Value) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(value: &str, flags: &str) -> Option<String> {
-        matching_text(&Regex { value: value.to_owned(), flags: flags.to_owned() })
-    }
-
-    #[test]
-    fn a_text_matches_its_pattern() {
-        for (pattern, flags, text) in [
-            (r"\b19[.,]90\b", "", "19.90"),
-            ("^(approved|granted)$", "", "approved"),
-            (r"order \d{4}", "i", "order dddd"),
-            (r"(?i)refund(ed)?", "", "refund"),
-            (r"(?<=€)\d+", "", "€1"),
-        ] {
-            let found = sample(pattern, flags);
-            let pattern = fancy_regex::Regex::new(pattern).unwrap();
-            assert!(found.as_deref().is_some_and(|found| pattern.is_match(found).unwrap()), "{pattern}: {found:?}");
-            if !text.contains("dddd") {
-                assert_eq!(found.as_deref(), Some(text));
-            }
-        }
-    }
-
-    #[test]
-    fn a_text_that_a_pattern_forbids_is_found() {
-        let of = |value: &str| forbidden_texts(&Regex { value: value.to_owned(), flags: String::new() });
-        assert_eq!(of(r"^(?!.*\b(error|failed)\b)"), ["error"]);
-        assert_eq!(of(r"^(?!sorry|no ).+$"), ["sorry", "no"]);
-        assert_eq!(of("paid").len(), 0);
-    }
-
-    #[test]
-    fn a_pattern_without_a_text_has_none() {
-        assert_eq!(sample("", ""), None);
-        assert_eq!(sample("a(?!.)b", ""), None);
-        assert_eq!(sample("x{4000}", ""), None);
-    }
 
     #[test]
     fn a_document_has_what_is_required_and_no_more() {
