@@ -11,7 +11,7 @@ use evalsuite_schema::decimal::{at_least, at_most};
 use evalsuite_statistics::{holm, mean, sign_flip_p_value};
 
 use super::{CaseHealth, Health, HealthOptions, JudgeHealth, SkippedCase, SuiteHealth, UndecidedGrader};
-use crate::run_data::{RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData};
 
 /// Upper ends of the histogram's classes, without the last one.
 const CLASSES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.95];
@@ -251,9 +251,17 @@ pub(super) fn adjusted(found: Vec<(JudgeHealth, Vec<f64>)>) -> impl Iterator<Ite
     })
 }
 
-/// Whether the agent of a trial was called, with models that answered.
-fn has_called_agent(trial: &TrialRecord) -> bool {
-    matches!(trial.mode, Mode::Live | Mode::Record) && trial.model_calls != Some(ModelCalls::Replayed)
+/// Whether a run says something about the agent.
+pub(super) fn has_called_agent(run: &RunData) -> bool {
+    run.suites.iter().flat_map(|suite| &suite.cases).any(is_of_agent)
+}
+
+/// Whether the agent was called in all trials of a case, with models that answered.
+fn is_of_agent(case: &CaseData) -> bool {
+    let called = |trial: &TrialRecord| {
+        matches!(trial.mode, Mode::Live | Mode::Record) && trial.model_calls != Some(ModelCalls::Replayed)
+    };
+    case.trials.iter().all(|trial| called(&trial.record))
 }
 
 /// The runs of the window, which are added one by one, the newest first.
@@ -329,7 +337,7 @@ impl Suite {
                 continue;
             }
             // A replay, or a trial that is graded again, says nothing more about the agent.
-            if case.trials.iter().all(|trial| has_called_agent(&trial.record)) {
+            if is_of_agent(case) {
                 self.add_case(&case.record, run, commit);
             }
             for trial in case.trials.iter().map(|trial| &trial.record) {

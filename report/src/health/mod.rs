@@ -272,12 +272,24 @@ impl Health {
         let of_suites = runs.filter_map(|mut run| {
             run.suites.retain(&is_meant);
             let mut cases = run.suites.iter().flat_map(|suite| &suite.cases);
-            let is_replay = |case: &CaseData| case.trials.iter().all(|trial| trial.record.mode == Mode::Replay);
+            // Torn records of trials say nothing about the mode.
+            let is_replay = |case: &CaseData| {
+                !case.trials.is_empty() && case.trials.iter().all(|trial| trial.record.mode == Mode::Replay)
+            };
             cases.any(|case| case.record.completed > 0 && !is_replay(case)).then_some(run)
         });
-        let health = Self::of(of_suites.take(count), options);
+        let health = Self::of(window(of_suites, count), options);
         error.map_or(Ok(health), Err)
     }
+}
+
+/// The runs, newest first, up to this number of runs in which the agent was called. The others say something about judges only.
+fn window(runs: impl Iterator<Item = RunData>, count: usize) -> impl Iterator<Item = RunData> {
+    let mut counted = 0;
+    runs.take_while(move |run| {
+        counted += usize::from(cases::has_called_agent(run));
+        counted <= count
+    })
 }
 
 fn probed(probe: &ProbeRecord) -> ProbedSuite {
@@ -416,5 +428,37 @@ impl fmt::Display for JudgeHealth {
         }
         let kappa = self.kappa.zip(self.kappa_p_value);
         kappa.map_or(Ok(()), |((oldest, newest), p)| write!(f, "  κ {oldest:.2} -> {newest:.2}, p {}", shown_p(p)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use evalsuite_records::record::{CaseRecord, TrialRecord};
+    use evalsuite_records::run_directory::CaseDirectoryName;
+
+    use super::*;
+    use crate::run_data::TrialData;
+
+    #[test]
+    fn runs_that_were_graded_again_use_up_no_window() {
+        let run = |mode: Mode| {
+            let mut record = TrialRecord::new();
+            record.mode = mode;
+            let trials = vec![TrialData { directory: PathBuf::new(), record }];
+            let case = CaseData {
+                name: CaseDirectoryName::parse("case"),
+                directory: PathBuf::new(),
+                record: CaseRecord::new(),
+                trials,
+                other_attempts: Vec::new(),
+                of_runs: Vec::new(),
+            };
+            let suite = SuiteData { cases: vec![case], ..SuiteData::default() };
+            RunData { suites: vec![suite], ..RunData::default() }
+        };
+        let runs = [Mode::Regrade, Mode::Live, Mode::Regrade, Mode::Regrade, Mode::Live, Mode::Live].map(run);
+        assert_eq!(window(runs.into_iter(), 2).count(), 5);
     }
 }

@@ -76,7 +76,7 @@ impl HtmlReport {
     }
 
     /// Sets the run that this one is compared with first; its answers are shown beside those of this run. Default: the newest run of
-    /// the history that [may be compared](RunData::is_base_of) with it, else the newest one.
+    /// the history that [may be compared](RunData::is_base_of) with it, else the newest one of the same agent.
     pub fn with_base(mut self, base: RunData) -> Self {
         self.base = Some(base.with_suite_names(&self.run.suite_names()));
         self
@@ -141,7 +141,8 @@ impl HtmlReport {
 
     fn base(&self) -> Option<&RunData> {
         let newest = self.history.iter().rev().find(|past| past.is_base_of(&self.run));
-        self.base.as_ref().or(newest).or(self.history.last())
+        let same_agent = || self.history.iter().rev().find(|past| past.is_of_same_agent(&self.run));
+        self.base.as_ref().or(newest).or_else(same_agent)
     }
 
     /// What `diff` says about this run and an earlier one: each counted together with the other runs of its agent in the history, unless both
@@ -210,4 +211,32 @@ fn several_packages(run: &RunData) -> Option<String> {
 /// The letter of an outcome in the index.
 fn outcome_code(outcome: Status) -> &'static str {
     &outcome.as_str()[..1]
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::record::{GitState, RunRecord};
+
+    use super::*;
+
+    #[test]
+    fn a_run_is_compared_with_no_replay_of_another_commit() {
+        let run = |id: &str, commit: &str, mode: Option<&str>| {
+            let mut record = RunRecord::new();
+            let mut git = GitState::default();
+            commit.clone_into(&mut git.commit);
+            record.git = Some(git);
+            record.env.extend(mode.map(|mode| ("EVALSUITE_MODE".to_owned(), Some(mode.to_owned()))));
+            RunData { run_id: id.to_owned(), record: Some(record), ..RunData::default() }
+        };
+        let (live, same, replay) = (run("1", "a", None), run("2", "b", None), run("3", "a", Some("replay")));
+        for (history, base) in [
+            (vec![live.clone(), same.clone(), replay.clone()], Some("1")),
+            (vec![same, replay.clone()], Some("2")),
+            (vec![replay], None),
+        ] {
+            let report = HtmlReport::new(run("now", "b", None)).with_history(history);
+            assert_eq!(report.base().map(|base| base.run_id.as_str()), base);
+        }
+    }
 }

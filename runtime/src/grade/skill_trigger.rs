@@ -18,7 +18,12 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Gr
     let calls = tool_calls(evidence)?;
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     // A call that cannot be read could be the one that shows the skill.
-    let unreadable = calls.iter().find(|call| SHOWING.contains(&&*call.tool) && call.arguments().is_none());
+    let may_show = |call: &&&ToolCall| match &call.input {
+        Some(Value::String(text)) => text.trim_start().starts_with(['{', '[']) || text.contains(skill.as_str()),
+        _ => true,
+    };
+    let unreadable = calls.iter().filter(|call| SHOWING.contains(&&*call.tool) && call.arguments().is_none());
+    let unreadable = unreadable.into_iter().find(may_show);
     if let (None, Some(call)) = (&trigger, unreadable) {
         let text = format!("A call of \"{}\" has arguments that cannot be read", call.tool);
         let input = call.input.as_ref().map(Value::to_string).unwrap_or_default();
@@ -145,7 +150,13 @@ mod tests {
 
     #[test]
     fn a_call_that_cannot_be_read_passes_in_neither_direction() {
-        for cut in [json!("{\"skill\": \"csv\""), json!(["csv"])] {
+        let other = json!([{"tool": "Read", "input": "notes.txt"}]);
+        assert_eq!(
+            state(other, false),
+            ScoreState::Decided(1.0),
+            "plain text without the skill's name does not show it"
+        );
+        for cut in [json!("{\"skill\": \"csv\""), json!(["csv"]), json!("skills/csv/SKILL.md")] {
             for should_trigger in [true, false] {
                 for tool in SHOWING {
                     let result = graded(json!([{"tool": tool, "input": cut}]), should_trigger);

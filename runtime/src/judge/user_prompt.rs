@@ -230,14 +230,16 @@ fn changes(diff: &str) -> String {
 }
 
 fn calls(evidence: &Evidence<'_>) -> String {
-    let calls = evidence.tool_calls().unwrap_or_default();
-    let lines: Vec<String> = calls
-        .into_iter()
+    let calls = evidence.transcript().into_iter().flatten().flat_map(|message| &message.tool_calls);
+    let mut lines: Vec<String> = calls
         .map(|call| match detail(call) {
             Some(detail) => format!("- {}: {}", call.tool, first_chars(&detail, DETAIL).replace('\n', " ")),
             None => format!("- {}", call.tool),
         })
         .collect();
+    if evidence.tool_calls().is_none() && !lines.is_empty() {
+        lines.push("(there may be other calls, which are not known)".to_owned());
+    }
     lines.join("\n")
 }
 
@@ -418,8 +420,13 @@ mod tests {
             call("find", json!("{\"name\": ")),
             ToolCall::new("list"),
         ];
-        let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        assert_eq!(calls(&evidence), "- Read: a.txt\n- Read: b.txt\n- find: x y\n- find\n- list");
+        let listed = "- Read: a.txt\n- Read: b.txt\n- find: x y\n- find\n- list";
+        let facts = || Facts { transcript: Some(vec![message.clone()]), ..Facts::default() };
+        assert_eq!(calls(&Evidence::new(facts())), listed);
+        let mut partly = facts();
+        partly.unknown.calls = Some("the trajectory was cut off".to_owned());
+        let partly = calls(&Evidence::new(partly));
+        assert_eq!(partly, format!("{listed}\n(there may be other calls, which are not known)"));
     }
 
     #[test]

@@ -64,10 +64,10 @@ fn broken(code: i32, source: ResultSource, stderr: &str) -> Option<String> {
         0 if source == ResultSource::Status => None,
         // A shell that does not find a command goes on.
         0 | FAIL => line_of_crash(stderr).map(|line| {
-            let line = escaped(line, &[]);
+            let (line, redirection) = (escaped(line, &[]), if code == FAIL { "2>&1" } else { "2>/dev/null" });
             format!(
-                "the command had an error of its own, which says nothing about the answer: `{line}`; help: mend the command; if a \
-                 program of the agent wrote this, send its standard error elsewhere (`2>&1`){tail}"
+                "the command had an error of its own, which says nothing about the answer: `{line}`; help: fix the command; if a program \
+                 of the agent wrote this, redirect its standard error (`{redirection}`){tail}"
             )
         }),
         126 | 127 => Some(format!("the command cannot be run (exit code {code}){tail}")),

@@ -1,4 +1,4 @@
-//! What a trial records, in the format of cassettes: the calls of its agent, and the replies of models. An earlier recording may stand in for
+//! What a trial records, in the format of cassettes: the calls of its agent, and the replies of models. An earlier recording may replace
 //! them.
 
 pub(crate) mod cassette_file;
@@ -33,7 +33,7 @@ struct SharedCassette {
     recorded: Mutex<RecordedSoFar>,
 }
 
-/// A recording that stands in for calls of a trial, or that the trial replaces.
+/// A recording that replaces calls of a trial, or that the trial overwrites.
 pub(crate) trait EarlierRecording: fmt::Debug + Send + Sync {
     /// The call of the agent with this index; the error says that there is none.
     fn call(&self, index: usize) -> Result<AgentCall, String>;
@@ -73,7 +73,7 @@ impl TrialCassette {
         Self(Arc::default())
     }
 
-    /// Sets the recording that stands in for calls.
+    /// Sets the recording that replaces calls.
     pub(crate) fn set_earlier(&self, earlier: impl EarlierRecording + 'static) {
         self.0.earlier.set(Box::new(earlier)).expect("a cassette is opened once");
     }
@@ -181,8 +181,12 @@ impl ReplyStore for SharedCassette {
         let asked = so_far.asked.entry(request.key.clone()).or_default();
         let times = *asked;
         *asked += 1;
-        let of_before = |recording: &dyn EarlierRecording| recording.reply(asker, &request, times, earlier);
-        match self.earlier.get().map_or(Ok(None), |recording| of_before(&**recording)) {
+        let recorded = match (self.earlier.get(), asker) {
+            (Some(recording), _) => recording.reply(asker, &request, times, earlier),
+            (None, Asker::AbsentJudge(_)) => Err(LookUp::Missing("there is no recording".to_owned())),
+            (None, _) => Ok(None),
+        };
+        match recorded {
             Ok(Some(reply)) => {
                 so_far.add(request, reply.clone());
                 LookUp::Found(reply)

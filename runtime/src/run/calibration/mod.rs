@@ -25,10 +25,15 @@ fn is_judged(grader: &GraderRecord) -> bool {
 
 /// Whether a member that asks no judge decides a composite, whatever judges say: it is a broken guard, or an error.
 fn is_decided_without_judges(grader: &GraderRecord) -> bool {
+    let is_of_judge = |member: &GraderRecord| is_judged(member) && !is_decided_without_judges(member);
+    // A required member breaks any composite, whatever its aggregator makes of the others.
+    let by_judge =
+        grader.members.iter().any(|member| member.required && is_broken_guard(member) && is_of_judge(member));
     grader.members.iter().any(|member| {
-        let is_broken = is_broken_guard(grader) && is_broken_guard(member) && (grader.guard || member.required);
+        let counts = member.required || grader.guard && !by_judge;
+        let is_broken = is_broken_guard(grader) && is_broken_guard(member) && counts;
         let is_error = [grader, member].map(|record| record.state) == [GraderState::Error; 2];
-        (is_broken || is_error) && (!is_judged(member) || is_decided_without_judges(member))
+        (is_broken || is_error) && !is_of_judge(member)
     })
 }
 
@@ -111,6 +116,10 @@ mod tests {
             .map(|members| guard(failed("composite", &members.map(Clone::clone))));
         assert!(is_decided_without_judges(&by_code) && !is_decided_without_judges(&by_judge));
         assert!(is_decided_without_judges(&guard(failed("composite", &[inner]))));
+        // A judge that is required has broken it, and may be the only one: `threshold` does not ask other guards.
+        let mut required = judge.clone();
+        required.required = true;
+        assert!(!is_decided_without_judges(&guard(failed("composite", &[required, guard(code.clone())]))));
         // Another aggregator than the mean has decided.
         assert!(!is_decided_without_judges(&failed("composite", &[judge.clone(), guard(code.clone())])));
         assert!(is_decided_without_judges(&error(failed("composite", &[judge.clone(), error(code.clone())]))));
