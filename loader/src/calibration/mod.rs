@@ -1,4 +1,4 @@
-//! `calibration.yaml` next to a suite: answers rated by people, which measure judges.
+//! `calibration.yaml` next to a suite: answers rated by people, used to measure judges.
 
 #[cfg(test)]
 mod tests;

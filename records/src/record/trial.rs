@@ -1,4 +1,4 @@
-//! `result.json` and `started.json`: a trial, with what the kernel confined and what its simulated user did.
+//! `result.json` and `started.json`: a trial, and what its simulated user did.
 
 use std::collections::BTreeMap;
 
