@@ -10,7 +10,6 @@ use clap::Args;
 use evalsuite_records::run_directory::{CHOSEN, LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
 use evalsuite_records::summary::summarize_run;
 use evalsuite_schema::diagnostics::counted;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 

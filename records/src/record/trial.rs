@@ -502,8 +502,7 @@ impl UserEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::SealState;
-    use crate::record::{CommandRecord, HookRecord, JudgeRecord, TrialRecord};
+    use crate::record::{CommandRecord, HookRecord, JudgeRecord, SealState, TrialRecord};
 
     #[test]
     fn a_record_of_a_command_that_was_not_to_be_sealed_says_no_more_than_that() {
