@@ -13,9 +13,8 @@ use evalsuite_report::{
     Accepted, CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers,
     write_accepted_answers, write_baseline,
 };
-use evalsuite_schema::diagnostics::suggest::did_you_mean;
-
 use evalsuite_schema::diagnostics::counted;
+use evalsuite_schema::diagnostics::suggest::did_you_mean;
 
 use crate::baselines::{self, BaselineFile};
 use crate::locate::stored_runs;

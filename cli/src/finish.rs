@@ -17,8 +17,7 @@ use serde::Serialize;
 use crate::arguments::OutputFormat;
 use crate::locate::stored_runs;
 use crate::platform::exit_status::{CliError, CommandStatus, Result};
-use crate::platform::output::Progress;
-use crate::platform::output::{self, print_json, say, stdout};
+use crate::platform::output::{self, Progress, print_json, say, stdout};
 use crate::report;
 
 /// Run the pending after_all hooks of a run, and summarize it

@@ -22,8 +22,7 @@ use crate::platform::output::print;
 /// Looks at the newest runs. Prints for each suite and target: the number of mature cases (nearly all trials pass), whether the suite is
 /// saturated, cases that are ready for a regression suite, broken cases, cases that are flaky on one commit, and cases that were skipped in
 /// every run; graders that decided in no trial; and judges whose model, replies to equal prompts, or agreement with people has changed.
-/// Results of replays do not count; of trials that were graded again, those of judges do. Exit status: 0 on success, 2 if there are no such
-/// runs.
+/// Replays are ignored. Of regraded trials, only the results of judges count. Exit status: 0 on success, 2 if there are no such runs.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("health"))]
 pub(crate) struct Health {

@@ -7,7 +7,7 @@ use crate::keys::{Keys as _, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
 
-/// `calibration.yaml` next to a suite: answers rated by people, which measure judges.
+/// `calibration.yaml` next to a suite: answers rated by people, used to measure judges.
 ///
 /// ```
 /// use evalsuite_schema::Calibration;

@@ -1,8 +1,7 @@
 //! How often the gate `lift > 0` is met, for skills whose effect is known.
 
-use fastrand::Rng;
-
 use evalsuite_records::record::CaseRecord;
+use fastrand::Rng;
 
 use super::agent::{Rates, Trials};
 use super::command::gate_status;

@@ -2,10 +2,8 @@
 
 use std::thread;
 
-use evalsuite_records::baseline::UnchangedSuite;
-use evalsuite_records::baseline::{RepeatedCases, Repetition};
-use evalsuite_records::record::DEFAULT_CONFIRMING;
-use evalsuite_records::record::{BaselineCase, Status};
+use evalsuite_records::baseline::{RepeatedCases, Repetition, UnchangedSuite};
+use evalsuite_records::record::{BaselineCase, DEFAULT_CONFIRMING, Status};
 use fastrand::Rng;
 
 use super::agent::{POPULATIONS, Rates, Trials};

@@ -10,7 +10,6 @@ use clap::Args;
 use evalsuite_records::run_directory::{CHOSEN, LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
 use evalsuite_records::summary::summarize_run;
 use evalsuite_schema::diagnostics::counted;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,10 +21,9 @@ use crate::platform::output::{Progress, print_json, say, stdout};
 
 /// Merge the parts of a run from several machines
 ///
-/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. A warning names parts with another
-/// `EVALSUITE_AGENT_DIGEST`. Exit status: 0 on success, 1 if
-/// the parts contradict each other, 2 if a part is missing or still running, or the merged run already exists. Nothing is written unless the
-/// merge succeeds.
+/// The parts must have the same run id (set `EVALSUITE_RUN_ID`), the same commit and the same suite files. Parts whose
+/// `EVALSUITE_AGENT_DIGEST` differs are named in a warning. Exit status: 0 on success, 1 if the parts contradict each other, 2 if a part is
+/// missing or still running, or the merged run already exists. Nothing is written unless the merge succeeds.
 #[derive(Debug, Args)]
 #[command(after_help = crate::arguments::examples("merge"))]
 pub(crate) struct Merge {

@@ -11,7 +11,6 @@ use std::process::{Command, Output, Stdio};
 use evalsuite::Status;
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
 use evalsuite_records::record::SuiteId;
-
 use evalsuite_report::newest_outcomes;
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
 use serde::de::DeserializeOwned;

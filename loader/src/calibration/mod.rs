@@ -1,4 +1,4 @@
-//! `calibration.yaml` next to a suite: answers rated by people, which measure judges.
+//! `calibration.yaml` next to a suite: answers rated by people, used to measure judges.
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +13,9 @@ use evalsuite_schema::{Calibration, Case, GraderKind, Input, Location, Requires,
 
 use crate::cases::{self, input};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both, resolve};
-use crate::fields::paths::SharedFiles;
-use crate::fields::paths::{self, PathKind, Roots, Scope, SearchFailure};
+use crate::fields::paths::{self, PathKind, Roots, Scope, SearchFailure, SharedFiles};
 use crate::fields::{self, Fields, values};
-use crate::graders::GraderNotes;
-use crate::graders::{CaseFacts, ParsedGrader, assertions};
+use crate::graders::{CaseFacts, GraderNotes, ParsedGrader, assertions};
 use crate::read;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;

@@ -13,8 +13,7 @@ use super::{execution, input, matrix};
 use crate::diagnostic::{Code, Diagnostics, are_many, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields, values, vars};
-use crate::graders::examples;
-use crate::graders::{CaseFacts, ParsedGrader, assertions};
+use crate::graders::{CaseFacts, ParsedGrader, assertions, examples};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 

@@ -5,8 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::keys::{Keys, Parts, Written};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
-use evalsuite_schema::{RepoSourceKeys, ShortRepo, WrittenClone};
+use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, RepoSourceKeys, Resolve, ShortRepo, WrittenClone};
 
 use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::{PathKind, Scope};

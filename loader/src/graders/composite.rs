@@ -2,17 +2,16 @@
 
 use std::collections::HashSet;
 
+use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource};
 use evalsuite_schema::keys::Keys;
 
-use super::ParsedGrader;
-use super::{Family, GraderContext, Rules, are_different, assertions, code, judge};
+use super::{Family, GraderContext, ParsedGrader, Rules, are_different, assertions, code, judge};
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-use evalsuite_schema::diagnostics::suggest;
 
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;

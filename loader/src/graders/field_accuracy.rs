@@ -8,8 +8,7 @@ use evalsuite_schema::keys::{Keys, Written};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Message, Value};
 
-use super::{CaseFacts, ParsedGrader};
-use super::{Family, GraderNotes, Rules};
+use super::{CaseFacts, Family, GraderNotes, ParsedGrader, Rules};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;

@@ -11,8 +11,7 @@ use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{self, PathKind, Scope};
 use crate::fields::{self, Fields, values};
-use crate::graders::examples;
-use crate::graders::{CaseFacts, assertions};
+use crate::graders::{CaseFacts, assertions, examples};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{names, read};

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, Status, Table, Type, tables};
-use evalsuite_loader::keys::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
+use evalsuite_loader::keys::{
+    GRADER_KEYS, GRADERS, Key, OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder, Status, Table, Type,
+    tables,
+};
 
 use crate::{BELOW_GRADERS, page_of};
 

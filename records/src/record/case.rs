@@ -1,4 +1,4 @@
-//! `case.json`: the result of a case, and what names the case in its record and in those of its trials.
+//! `case.json`: the result of a case.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

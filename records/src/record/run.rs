@@ -1,4 +1,4 @@
-//! `run.json` and `suite.json`: a run, the suites in it, and their identity within the run and between two runs.
+//! `run.json` and `suite.json`: a run, and the suites in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

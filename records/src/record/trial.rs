@@ -1,4 +1,4 @@
-//! `result.json` and `started.json`: a trial, with what the kernel confined and what its simulated user did.
+//! `result.json` and `started.json`: a trial, and what its simulated user did.
 
 use std::collections::BTreeMap;
 
@@ -502,8 +502,7 @@ impl UserEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::SealState;
-    use crate::record::{CommandRecord, HookRecord, JudgeRecord, TrialRecord};
+    use crate::record::{CommandRecord, HookRecord, JudgeRecord, SealState, TrialRecord};
 
     #[test]
     fn a_record_of_a_command_that_was_not_to_be_sealed_says_no_more_than_that() {

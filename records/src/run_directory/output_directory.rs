@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use evalsuite_schema::discovery::workspace_around;
-
 use evalsuite_schema::sorting::sort_by;
 
 use crate::file_lock::FileLock;

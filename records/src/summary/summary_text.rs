@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_schema::diagnostics::{counted, terminal};
-
 use evalsuite_schema::sorting::sort_by;
 
 use crate::record::{

@@ -1,5 +1,5 @@
-//! Reading and writing single files in a directory that programs under test may change: why a file is not read, and size limits by name, of
-//! which `docs/security.md` has the same table.
+//! Reading and writing single files in a directory that programs under test may change, and size limits by name, of which `docs/security.md` has
+//! the same table.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

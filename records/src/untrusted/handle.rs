@@ -1,4 +1,4 @@
-//! A directory, in which no link is followed.
+//! A directory, in which no link is followed, and why a file is not read.
 //!
 //! On Linux, its entries are used through its descriptor, as files below `/proc/self/fd/N`: whatever takes its place meanwhile is not
 //! touched. Elsewhere, and where `/proc` is missing, a program that runs at the same time can replace a directory after it was checked.

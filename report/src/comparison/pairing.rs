@@ -7,8 +7,7 @@ use evalsuite_records::record::{CaseRecord, Status};
 use evalsuite_schema::decimal::is_same;
 
 use super::{ChangeKind, CompareOptions};
-use crate::run_data::values_of;
-use crate::run_data::{CaseData, RunData, identity};
+use crate::run_data::{CaseData, RunData, identity, values_of};
 
 /// A case in two runs.
 #[derive(Debug, Clone, Copy)]

@@ -27,8 +27,8 @@ pub(super) const FORMAT: Format = Format::of_text(
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
 pub const MARKDOWN_LIMIT: usize = 900 * 1024;
 
-/// The run as GitHub-flavoured Markdown: a table of suites and targets, with the cost of agents, judges and simulated users, then every case that did not pass, with its details folded,
-/// then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
+/// The run as GitHub-flavoured Markdown: a table of suites and targets, with the cost of agents, judges and simulated users; then every case that
+/// did not pass, with its details folded; then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
 pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec<Problem>> {
     let mut text = format!("## Evaluation: {}\n\n", headline(run));
     text.push_str("| suite | target | passed | failed | error | skipped | mean score | cost |\n");

@@ -13,8 +13,7 @@ use serde::Serialize;
 
 use super::measure::{Measured, rate_value};
 use super::{GateReport, GateResult, GateVerdict};
-use crate::run_data::values_of;
-use crate::run_data::{CaseData, Problem, RunData, SuiteData};
+use crate::run_data::{CaseData, Problem, RunData, SuiteData, values_of};
 
 /// Share of missing results above which nothing can be said.
 const MOST_MISSING: f64 = 0.1;

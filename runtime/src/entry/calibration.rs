@@ -4,8 +4,7 @@ use evalsuite_records::record::ReasonCode;
 
 use crate::entry::evals_run::{RunOptions, on_thread};
 use crate::entry::run_error::{RunError, RunErrorKind, evaluation_error, fail, setup_error};
-use crate::entry::test_entry;
-use crate::entry::{reload, suite_description};
+use crate::entry::{reload, suite_description, test_entry};
 use crate::model::evals::Evals;
 use crate::platform::notice;
 use crate::platform::redaction::without_secrets;

@@ -1,4 +1,4 @@
-//! [`Evals::run`]: runs a suite outside of tests, with its options, its report and its errors.
+//! [`Evals::run`]: runs a suite outside of tests, with its options and its report.
 
 use std::fmt::{self, Display};
 use std::num::NonZeroUsize;

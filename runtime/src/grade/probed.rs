@@ -1,4 +1,4 @@
-//! What each file of graders says of its types to probes (feature `probe`).
+//! The trait `Probed`: what probes need to know about a type of grader (feature `probe`).
 
 use evalsuite_schema::json::json;
 use evalsuite_schema::{EmptyProbe, Grader, ToolCall};

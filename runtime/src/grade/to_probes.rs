@@ -1,4 +1,4 @@
-//! What graders are to probes (feature `probe`), by their families.
+//! Finds the `Probed` implementation of a grader (feature `probe`).
 
 use evalsuite_schema::{Grader, GraderConfig};
 

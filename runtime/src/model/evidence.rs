@@ -12,8 +12,7 @@ use evalsuite_schema::{Case, Content, Input, Message, Object, ReferenceSolution,
 use serde::de::DeserializeOwned;
 
 use crate::model::answer_files::AnswerFiles;
-use crate::model::judge::Inquiry;
-use crate::model::judge::SuiteJudge;
+use crate::model::judge::{Inquiry, SuiteJudge};
 use crate::model::messages::content_text;
 use crate::platform::accessors::getters;
 

@@ -56,7 +56,7 @@ struct CommonKeys {
         "Whether the trial fails if this grader does not pass. A number is an old spelling of `true` with this `min_score`.",
         default = "`false`", codes(DeprecatedValue, ConflictingKeys))]
     #[also(min_score: Number(&PASS_MARK), "0.9",
-        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, in place of failing the case.",
+        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, instead of failing the case.",
         default = "the threshold of the case; 1 for limits and checks of tool calls")]
     #[key(flatten)]
     _changes: Changes,
@@ -71,7 +71,7 @@ pub static TASK_GRADER_KEYS: &[Key] = TaskKeys::TABLE.keys;
 #[keys(by_hand)]
 struct TaskKeys {
     #[also(min_score: Number(&PASS_MARK), "0.9",
-        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, in place of failing the case.",
+        "Lowest score that passes. A limit or a check of tool calls then gives partial credit, instead of failing the case.",
         default = "the threshold of the suite, which is 1 by default")]
     #[key(flatten)]
     _changes: Changes,

@@ -23,8 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use ureq::http::Uri;
 
-use super::recorded_trial::RecordedTrial;
-use super::recorded_trial::{self, UpstreamRequest, UpstreamResponse};
+use super::recorded_trial::{self, RecordedTrial, UpstreamRequest, UpstreamResponse};
 use super::recording::{KeysOfCall, RecordedBody, RecordedRequest, RecordedResponse, recorded_headers, without_keys};
 use super::replayed_trial::ReplayedTrial;
 use super::trial_turns::{RunningTrial, TrialTurns};

@@ -14,8 +14,7 @@ mod trajectory;
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
 use crate::diagnostic::Diagnostics;
-use crate::graders::ParsedGrader;
-use crate::graders::assertions;
+use crate::graders::{ParsedGrader, assertions};
 use crate::tests::Package;
 
 impl Package {

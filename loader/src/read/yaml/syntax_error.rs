@@ -2,8 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::offset;
-use super::scalar;
+use super::{offset, scalar};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Position, Span, position_after};
 

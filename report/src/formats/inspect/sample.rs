@@ -8,8 +8,7 @@ use super::messages::{TotalUsage, arguments, assistant, error, input_messages, l
 use super::scores::{TRIAL, scores};
 use crate::formats::ids::{id, trial_path};
 use crate::formats::markdown::fence;
-use crate::formats::steps::steps;
-use crate::formats::steps::{self, Call, Interval, Step, Timeline, rfc3339};
+use crate::formats::steps::{self, Call, Interval, Step, Timeline, rfc3339, steps};
 use crate::run_data::{TrialData, TrialFiles};
 
 /// The sample of a trial; `model` is that of trials which report none.

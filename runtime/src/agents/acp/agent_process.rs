@@ -13,8 +13,9 @@ use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 
 use crate::platform::clock::Stopwatch;
-use crate::platform::process::Echo;
-use crate::platform::process::{Captured, Detached, RunningGroup, capture, end_groups, spawn_sealed, take_captured};
+use crate::platform::process::{
+    Captured, Detached, Echo, RunningGroup, capture, end_groups, spawn_sealed, take_captured,
+};
 use crate::platform::sealed::SealedStart;
 
 /// Bytes of the longest line that is read.

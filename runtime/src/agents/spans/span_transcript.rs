@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
-use crate::agents::spans::chat_span::add_current_names;
-use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, duration, is_error, text_of};
+use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, add_current_names, duration, is_error, text_of};
 use crate::agents::spans::span_messages::{reports_error, result, tool_input};
 use crate::agents::spans::span_store::Span;
 use crate::model::messages::content_text;

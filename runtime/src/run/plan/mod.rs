@@ -123,7 +123,7 @@ impl Plan<'_> {
         cassette_path(self.suite, &self.identity.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
     }
 
-    /// What a trial with these directories records, without a recording of before.
+    /// The cassette of a trial with these directories, without an earlier recording.
     pub(crate) fn cassette(&self, trial: u32, directory: &Path, workspace: &Path) -> TrialCassette {
         let secrets = self.secrets.iter().map(String::as_str);
         let (suite, id, target) = (self.suite.name, self.entry.id, &self.identity.target);
@@ -137,7 +137,7 @@ impl Plan<'_> {
         self.regraded.as_ref()?.as_ref().ok()
     }
 
-    /// Whether the agent is called, and no recording stands in for it.
+    /// Whether the agent is called, and no recording replaces it.
     pub(crate) fn calls_agent(&self) -> bool {
         matches!(self.settings.mode, Mode::Live | Mode::Record)
     }

@@ -1,4 +1,4 @@
-//! The reference of a case as a result of an agent, and the texts that its graders look for.
+//! The reference of a case as a result of an agent, and the texts and calls that its graders look for.
 
 use evalsuite_schema::{Case, Grader, GraderConfig, Message, Object, ReferenceSolution, ToolCall, Turn, Value};
 

@@ -1,4 +1,4 @@
-//! Results of before that stand in for calls: recordings for calls of agents and judges, and whole results for cases.
+//! Earlier results that replace calls: recordings of agents and judges, and complete results of cases.
 
 pub(crate) mod recording;
 pub(crate) mod regrade;

@@ -1,4 +1,4 @@
-//! Recordings that stand in for calls: cassettes of the package, and what an earlier run recorded of a trial. A recording is stale if it is of
+//! Recordings that replace calls: cassettes of the package, and what an earlier run recorded of a trial. A recording is stale if it is of
 //! other input than the trial, or of another judge.
 
 use std::io;
@@ -46,7 +46,7 @@ pub(crate) fn open_replies(
     open(cassette, RecordingOptions { mode, path, hint, has_agent: false })
 }
 
-/// Opens the recording of the trial that a cassette is of. The error is why it cannot stand in for calls.
+/// Opens the recording of the trial that a cassette is of. The error is why it cannot replace calls.
 pub(crate) fn open(cassette: &TrialCassette, options: RecordingOptions) -> Result<(), Reason> {
     let Some(about) = cassette.about() else { return Ok(()) };
     let unusable = |code, message: String| Reason::new(Stage::Setup, code, message);
@@ -232,7 +232,7 @@ mod tests {
         cassette
     }
 
-    /// Those of a recording.
+    /// The replies of a recording.
     fn replies(mode: Mode, file: CassetteFile) -> Cassette {
         let cassette = TrialCassette::none();
         let stored = Some(StoredCassette { file, bytes: Vec::new() });
