@@ -129,8 +129,11 @@ fn other_file(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// The layouts with a `suite.json`: the directory next to it that shows which one it is, and the function.
-const SUITE_JSON_LAYOUTS: &[(&str, Layout, ReadOutline)] =
-    &[(tasks::DIRECTORY, Layout::Tasks, tasks::outline), (combined::DIRECTORY, Layout::Combined, combined::outline)];
+#[rustfmt::skip]
+const SUITE_JSON_LAYOUTS: &[(&str, Layout, ReadOutline)] = &[
+    (tasks::DIRECTORY, Layout::Tasks, tasks::outline),
+    (combined::DIRECTORY, Layout::Combined, combined::outline),
+];
 
 /// The layout of a suite with this `suite.json`, and its function.
 fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<(Layout, ReadOutline)> {
