@@ -95,8 +95,11 @@ mod without_model_calls;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
@@ -222,7 +225,7 @@ pub(crate) fn run(command: &Run) -> Result<CommandStatus> {
     if run.is_dir() {
         let stored = StoredRun::open(&run);
         let mut end = CommandStatus::Good;
-        if stored.as_ref().map(StoredRun::is_in_use).transpose()?.unwrap_or(false) {
+        if stored.as_ref().map(is_still_in_use).transpose()?.unwrap_or(false) {
             say!(
                 "note: tests of another command are still running in run `{id}`, which is summarized when they have ended: by that command, or by \
                  `cargo evalsuite finish {id}`"
@@ -331,6 +334,17 @@ fn has_endless_links() -> Result<bool> {
         .collect();
     problems.iter().for_each(|problem| say!("{}\n", render::text(problem, render::Style::Colored)));
     Ok(!problems.is_empty())
+}
+
+/// Whether tests of a run are running. A program that a test started holds its locks for a moment after the test was killed.
+fn is_still_in_use(run: &StoredRun) -> io::Result<bool> {
+    for _ in 0..20 {
+        if !run.is_in_use()? {
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(true)
 }
 
 /// Names of the suites all of whose tests were chosen.
