@@ -61,8 +61,8 @@ impl RunRecord {
         self.is_of_same_agent(other) && self.has_called_agent() && other.has_called_agent()
     }
 
-    /// Whether a later run may be compared with this one although nobody named it: they are of different agents, and the agent was called in this
-    /// one, unless it was in neither. A replay has the results of the agent that was recorded, which may be any.
+    /// Whether a later run may be compared with this one by default: they are of different agents, and the agent was called in this one, unless
+    /// it was in neither. A replay has the results of the agent that was recorded, which may be any.
     pub fn is_base_of(&self, run: &Self) -> bool {
         !self.is_of_same_agent(run) && (self.has_called_agent() || !run.has_called_agent())
     }

@@ -283,12 +283,14 @@ impl Health {
     }
 }
 
-/// The runs, newest first, up to this number of runs in which the agent was called. The others say something about judges only.
-fn window(runs: impl Iterator<Item = RunData>, count: usize) -> impl Iterator<Item = RunData> {
+/// The runs, newest first, up to this number of runs in which the agent was called. The others count for judges only. No run is read after
+/// the last one.
+fn window(mut runs: impl Iterator<Item = RunData>, count: usize) -> impl Iterator<Item = RunData> {
     let mut counted = 0;
-    runs.take_while(move |run| {
-        counted += usize::from(cases::has_called_agent(run));
-        counted <= count
+    iter::from_fn(move || {
+        let run = if counted < count { runs.next() } else { None }?;
+        counted += usize::from(cases::has_called_agent(&run));
+        Some(run)
     })
 }
 

@@ -18,12 +18,13 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Gr
     let calls = tool_calls(evidence)?;
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     // A call that cannot be read could be the one that shows the skill.
-    let may_show = |call: &&&ToolCall| match &call.input {
-        Some(Value::String(text)) => text.trim_start().starts_with(['{', '[']) || text.contains(skill.as_str()),
-        _ => true,
-    };
-    let unreadable = calls.iter().filter(|call| SHOWING.contains(&&*call.tool) && call.arguments().is_none());
-    let unreadable = unreadable.into_iter().find(may_show);
+    let unreadable = calls.iter().find(|call| {
+        let may_show = match &call.input {
+            Some(Value::String(text)) => text.trim_start().starts_with(['{', '[']) || text.contains(skill.as_str()),
+            _ => true,
+        };
+        SHOWING.contains(&&*call.tool) && call.arguments().is_none() && may_show
+    });
     if let (None, Some(call)) = (&trigger, unreadable) {
         let text = format!("A call of \"{}\" has arguments that cannot be read", call.tool);
         let input = call.input.as_ref().map(Value::to_string).unwrap_or_default();

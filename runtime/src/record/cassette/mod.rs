@@ -47,8 +47,8 @@ pub(crate) trait EarlierRecording: fmt::Debug + Send + Sync {
     /// The file that is written while the trial runs, if it is. `has_calls`: whether the agent's first call has ended.
     fn replaced_by(&self, has_calls: bool) -> Option<&Path>;
 
-    /// The bytes of the recording, if the trial has taken all of it and adds nothing.
-    fn unchanged(&self, now: &CassetteFile, placeholders: &Placeholders) -> Option<&[u8]>;
+    /// The bytes of the recording, if a trial that has made this number of calls and asked no model has taken all of it, and adds nothing.
+    fn unchanged(&self, about: &CassetteFile, calls: usize, placeholders: &Placeholders) -> Option<&[u8]>;
 }
 
 /// The calls and replies of the trial so far, made or taken from the earlier recording.
@@ -130,12 +130,14 @@ impl TrialCassette {
 
     /// Everything recorded so far, in the format of a cassette; `None` without a trial.
     pub(crate) fn evidence(&self) -> io::Result<Option<Vec<u8>>> {
-        let Some(file) = self.0.file(&self.0.recorded()) else { return Ok(None) };
-        let placeholders = &self.0.placeholders;
-        if let Some(unchanged) = self.0.earlier.get().and_then(|earlier| earlier.unchanged(&file, placeholders)) {
+        let (recorded, placeholders) = (self.0.recorded(), &self.0.placeholders);
+        let earlier = self.0.earlier.get().zip(self.about()).filter(|_| recorded.replies.is_empty());
+        let unchanged =
+            earlier.and_then(|(earlier, about)| earlier.unchanged(about, recorded.calls.len(), placeholders));
+        if let Some(unchanged) = unchanged {
             return Ok(Some(unchanged.to_vec()));
         }
-        Ok(Some(placeholders.hide_in(&file)?.into_bytes()))
+        self.0.file(&recorded).map(|file| Ok(placeholders.hide_in(&file)?.into_bytes())).transpose()
     }
 }
 
