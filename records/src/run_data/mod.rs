@@ -123,6 +123,15 @@ impl SuiteData {
 
     /// Paths of the tests that have no result and are not running, without those that are known not to be chosen.
     pub fn not_started(&self) -> Vec<String> {
+        self.tests_not_started().map(|test| test.test_name.clone()).collect()
+    }
+
+    /// The tests that are known to be chosen, and have no result and are not running.
+    pub fn chosen_and_not_started(&self) -> Vec<&SuiteTest> {
+        self.chosen.iter().flat_map(|_| self.tests_not_started()).collect()
+    }
+
+    fn tests_not_started(&self) -> impl Iterator<Item = &SuiteTest> {
         let ended = self.cases.iter().map(|case| &case.record);
         let ended = ended.map(|record| [&record.test_name, &record.program, &record.case_id]);
         let running = self.running.iter().map(|started| [&started.test_name, &started.program, &started.case_id]);
@@ -134,13 +143,13 @@ impl SuiteData {
                 test => [test, program.as_str()],
             })
             .collect();
-        let has_started = |test: &SuiteTest| {
+        let has_started = move |test: &SuiteTest| {
             let keys = [[test.test_name.as_str(), test.program.as_str()], [&test.test_name, ""], ["", &test.case_id]];
             keys.iter().any(|key| started.contains(key))
         };
         let tests = self.record.iter().flat_map(|record| &record.tests);
         let is_chosen = |test: &&SuiteTest| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&test.test_name));
-        tests.filter(is_chosen).filter(|test| !has_started(test)).map(|test| test.test_name.clone()).collect()
+        tests.filter(is_chosen).filter(move |test| !has_started(test))
     }
 }
 

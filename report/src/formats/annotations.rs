@@ -4,18 +4,23 @@ use std::io::{self, Write};
 
 use evalsuite_records::record::{ReasonCode, Status};
 use evalsuite_schema::diagnostics::Severity;
+use evalsuite_schema::diagnostics::terminal::counted;
 use evalsuite_schema::diagnostics::workflow_command::{command, commands};
 
 use super::markdown::flakiness;
 use super::{Destination, Format};
 use crate::failure_text::FailureText;
-use crate::run_data::{CaseData, Problem, RunData};
+use crate::run_data::{CaseData, Problem, RunData, SuiteData};
 
 pub(super) const FORMAT: Format =
     Format::of_text("github", Destination::Output, annotations, "GitHub Actions annotations");
 
+/// The most tests that are named.
+const SHOWN_TESTS: usize = 10;
+
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases and skipped ones are warnings, likewise.
+/// Before them, files of the run that cannot be read, and per suite the tests that were chosen and did not start, as errors.
 pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut failed: Vec<&CaseData> =
@@ -42,10 +47,26 @@ pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<
         };
         command(Severity::Warning, Some(&case.record.location), &title(case), &message)
     };
+    let unreadable: Vec<&Problem> = run.problems.iter().filter(|problem| problem.is_of_file()).collect();
+    let more_unreadable = |count| format!("{count} more files of the run cannot be read; see the summary of the job");
+    let problem = |problem: &&Problem| {
+        command(Severity::Error, None, "records of the run", &format!("{}: {}", problem.file, problem.message))
+    };
     let errors = commands(Severity::Error, &failed, failure, more_failed);
     let warnings = commands(Severity::Warning, &warned, warning, more_warned);
-    write!(out, "{errors}{warnings}")?;
+    let problems = commands(Severity::Error, &unreadable, problem, more_unreadable);
+    let not_started: String = run.suites.iter().filter_map(not_started).collect();
+    write!(out, "{problems}{not_started}{errors}{warnings}")?;
     Ok(Vec::new())
+}
+
+/// An error with the tests of a suite that were chosen and did not start.
+fn not_started(suite: &SuiteData) -> Option<String> {
+    let tests = suite.chosen_and_not_started();
+    let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
+    let shown = tests.iter().map(|test| test.test_name.as_str()).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
+    let message = format!("{} not started: {shown}{more}", counted(tests.len(), "test"));
+    (!tests.is_empty()).then(|| command(Severity::Error, None, &suite.name, &message) + "\n")
 }
 
 fn title(case: &CaseData) -> String {

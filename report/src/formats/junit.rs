@@ -27,15 +27,24 @@ pub(super) const FORMAT: Format = Format::of_text(
 /// Trials, and earlier attempts of the test runner, that did not pass of a case that passed are `flakyFailure`s and `flakyError`s, further ones of a case that did not are
 /// `rerunFailure`s and `rerunError`s. Scores, cost and tags are properties. `time` is that of agent, changes of the workspace, and graders,
 /// without setup and hooks.
+///
+/// Tests that were chosen and did not start are skipped, in a `testsuite` of their own per suite. Each file of the run that cannot be read is an
+/// error in the `testsuite` [`RECORDS`].
 pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let mut xml = XmlWriter::new(out)?;
     let all: Vec<&CaseData> = run.suites.iter().flat_map(|suite| &suite.cases).collect();
-    xml.start("testsuites", &totals("evalsuite", &all))?;
+    let unreadable: Vec<&Problem> = run.problems.iter().filter(|problem| problem.is_of_file()).collect();
+    let not_started = run.suites.iter().map(|suite| (suite.name.as_str(), suite.chosen_and_not_started()));
+    let not_started: Vec<_> = not_started.filter(|(_, tests)| !tests.is_empty()).collect();
+    let mut counts = Counts::of(&all);
+    counts.add_tests(0, unreadable.len());
+    not_started.iter().for_each(|(_, tests)| counts.add_tests(tests.len(), 0));
+    xml.start("testsuites", &counts.attributes("evalsuite"))?;
     let decision = RunDecision::of(run);
     for suite in &run.suites {
         for (target, cases) in suite.by_target() {
             let class = format!("{}@{target}", suite.name);
-            xml.start("testsuite", &totals(&class, &cases))?;
+            xml.start("testsuite", &Counts::of(&cases).attributes(&class))?;
             let mut properties = vec![("run_id", run.run_id.clone())];
             properties.extend(decision.iter().flat_map(|decision| of_decision(decision, &suite.name, target)));
             add_properties(&mut xml, properties)?;
@@ -45,8 +54,44 @@ pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Proble
             xml.end()?;
         }
     }
+    for (suite, tests) in not_started {
+        let skipped = tests.into_iter().map(|test| {
+            let target = test.target.iter().map(|target| format!("@{target}"));
+            let message = format!("the test `{}` did not start", test.test_name);
+            [suite.to_owned() + &target.collect::<String>(), test.case_id.clone(), message]
+        });
+        add_tests_without_case(&mut xml, suite, "skipped", skipped.collect())?;
+    }
+    let errors = unreadable.iter().map(|problem| [RECORDS.to_owned(), problem.file.clone(), problem.message.clone()]);
+    add_tests_without_case(&mut xml, RECORDS, "error", errors.collect())?;
     xml.finish()?;
     Ok(Vec::new())
+}
+
+/// Name of the `testsuite` for files of the run.
+const RECORDS: &str = "records of the run";
+
+/// A `testsuite` of tests that have no record, by class name, name and message.
+fn add_tests_without_case(
+    xml: &mut XmlWriter<'_>,
+    suite: &str,
+    element: &'static str,
+    tests: Vec<[String; 3]>,
+) -> io::Result<()> {
+    if tests.is_empty() {
+        return Ok(());
+    }
+    let mut counts = Counts::of(&[]);
+    let of_element = |name| if element == name { tests.len() } else { 0 };
+    counts.add_tests(of_element("skipped"), of_element("error"));
+    xml.start("testsuite", &counts.attributes(suite))?;
+    for [class, name, message] in tests {
+        let attributes = [("name", name), ("classname", class), ("time", "0.000".to_owned())];
+        xml.start("testcase", &attributes)?;
+        xml.element(element, &[("message", message.clone())], &message)?;
+        xml.end()?;
+    }
+    xml.end()
 }
 
 /// What a run that ends as soon as it is decided says of a suite and target.
@@ -64,17 +109,43 @@ fn of_decision(decision: &RunDecision, suite: &str, target: &str) -> Vec<(&'stat
     ]
 }
 
-/// Attributes of an element that contains cases.
-fn totals(name: &str, cases: &[&CaseData]) -> [(&'static str, String); 6] {
-    let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
-    [
-        ("name", name.to_owned()),
-        ("tests", cases.len().to_string()),
-        ("skipped", counts.skipped.to_string()),
-        ("errors", counts.error.to_string()),
-        ("failures", counts.failed.to_string()),
-        ("time", seconds(cases.iter().flat_map(|case| &case.trials))),
-    ]
+/// The tests in an element.
+struct Counts {
+    tests: usize,
+    skipped: usize,
+    errors: usize,
+    failures: usize,
+    time: String,
+}
+
+impl Counts {
+    fn of(cases: &[&CaseData]) -> Self {
+        let counts = count_outcomes(cases.iter().map(|case| case.record.outcome));
+        Self {
+            tests: cases.len(),
+            skipped: counts.skipped as usize,
+            errors: counts.error as usize,
+            failures: counts.failed as usize,
+            time: seconds(cases.iter().flat_map(|case| &case.trials)),
+        }
+    }
+
+    fn add_tests(&mut self, skipped: usize, errors: usize) {
+        self.tests += skipped + errors;
+        self.skipped += skipped;
+        self.errors += errors;
+    }
+
+    fn attributes(&self, name: &str) -> [(&'static str, String); 6] {
+        [
+            ("name", name.to_owned()),
+            ("tests", self.tests.to_string()),
+            ("skipped", self.skipped.to_string()),
+            ("errors", self.errors.to_string()),
+            ("failures", self.failures.to_string()),
+            ("time", self.time.clone()),
+        ]
+    }
 }
 
 fn add_properties(xml: &mut XmlWriter<'_>, properties: Vec<(&'static str, String)>) -> io::Result<()> {

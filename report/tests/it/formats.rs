@@ -1,8 +1,9 @@
 //! Runs in the formats of other programs.
 
 use evalsuite_records::record::{
-    Reason, ReasonCode, ResultKind, SealRecord, SealState, Stage, Status, SuiteId, TrialSummary,
+    Reason, ReasonCode, ResultKind, SealRecord, SealState, Stage, Status, SuiteId, SuiteTest, TrialSummary,
 };
+use evalsuite_records::run_data::Problem;
 use evalsuite_report::{Format, InspectFormat, MARKDOWN_LIMIT, RunData, inspect_logs};
 use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -112,6 +113,45 @@ fn skipped_cases_are_warnings_unless_they_were_not_selected() {
         case.record.reason = Some(Reason::new(Stage::Select, ReasonCode::Filtered, "not selected"));
     }
     assert_eq!(in_format("github", &run), "");
+}
+
+/// The status of the run says so, but readers of these files only look at them.
+#[test]
+fn chosen_tests_that_did_not_start_and_files_that_cannot_be_read_are_shown() {
+    let (_output, mut run) = run(|_| {});
+    let suite = &mut run.suites[0];
+    let name = suite.name.clone();
+    let tests = &mut suite.record.as_mut().expect("suite.json").tests;
+    tests.push(SuiteTest::new("evals", "shop::never", "never"));
+    let mut small = SuiteTest::new("evals", "shop::small::never", "never");
+    small.target = Some("small".to_owned());
+    tests.push(small);
+    tests.push(SuiteTest::new("evals", "shop::unchosen", "unchosen"));
+    assert!(!in_format("junit", &run).contains("never"), "whether it was chosen is not known");
+    assert!(!in_format("github", &run).contains("never"));
+
+    let suite = &mut run.suites[0];
+    let chosen = suite.record.iter().flat_map(|record| &record.tests).map(|test| test.test_name.clone());
+    suite.chosen = Some(chosen.filter(|test| test != "shop::unchosen").collect());
+    run.problems.push(Problem::new(&run.directory, &run.directory.join("run.json"), "is missing"));
+    let xml = in_format("junit", &run);
+    let skipped = "<skipped message=\"the test `shop::never` did not start\">";
+    let expected = format!("<testcase name=\"never\" classname=\"{name}\" time=\"0.000\">\n            {skipped}");
+    assert!(xml.contains(&expected), "{xml}");
+    assert!(xml.contains(&format!("<testcase name=\"never\" classname=\"{name}@small\"")), "{xml}");
+    assert!(xml.contains("<testcase name=\"run.json\" classname=\"records of the run\"") && !xml.contains("unchosen"));
+    for (element, what) in [("<skipped ", "skipped"), ("<error ", "errors"), ("<failure ", "failures")] {
+        let element = xml.matches(element).count().to_string();
+        assert_eq!(attribute(&xml[xml.find("<testsuites").unwrap()..], what), Some(element.as_str()), "{what}");
+    }
+    let tests = xml.matches("<testcase ").count().to_string();
+    assert_eq!(attribute(&xml[xml.find("<testsuites").unwrap()..], "tests"), Some(tests.as_str()));
+    let annotations = in_format("github", &run);
+    let expected = format!(
+        "::error title=records of the run::run.json: is missing\n\
+         ::error title={name}::2 tests not started: shop::never, shop::small::never\n::error file="
+    );
+    assert!(annotations.starts_with(&expected), "{annotations}");
 }
 
 #[test]
