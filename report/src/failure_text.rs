@@ -3,6 +3,7 @@
 
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 use evalsuite_schema::Location;
+use evalsuite_schema::diagnostics::counted;
 
 use crate::run_data::CaseData;
 
@@ -46,6 +47,20 @@ impl FailureText {
         let location = graders.first().map(|grader| &grader.location).filter(|location| !location.file.is_empty());
         Self { message, location: location.unwrap_or(&trial.location).clone(), details: details(trial, &graders) }
     }
+}
+
+/// `2 of 3 trials passed, 1 ended in an error; the test runner repeated it: attempt 2`.
+pub(crate) fn flakiness(case: &CaseData) -> String {
+    let errors = match case.record.errors {
+        0 => String::new(),
+        errors => format!(", {errors} ended in an error"),
+    };
+    let repeated = match case.record.runner_attempt {
+        ..=1 => String::new(),
+        attempt => format!("; the test runner repeated it: attempt {attempt}"),
+    };
+    let ended = case.record.completed + case.record.errors;
+    format!("{} of {} passed{errors}{repeated}", case.record.passed, counted(ended, "trial"))
 }
 
 /// The graders that count and did not pass, of the trial and then of its turns; composites by their members. A required one that did not

@@ -24,6 +24,7 @@ mod gates;
 mod health;
 mod html;
 pub mod lift;
+mod markdown_text;
 mod run_data;
 mod sequential;
 mod suite_text;
@@ -43,11 +44,12 @@ pub use evalsuite_records::run_data::{
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use evalsuite_statistics::{CorrectedRate, corrected_rate, wilson_interval};
 pub use formats::otel;
-pub use formats::{Destination, Exported, FORMATS, Format, MARKDOWN_LIMIT, content_text};
+pub use formats::{Destination, Exported, FORMATS, Format, content_text};
 pub use formats::{InspectFormat, InspectLog, inspect_logs};
 pub use gates::{GateChances, GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::*;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
+pub use markdown_text::MARKDOWN_LIMIT;
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use sequential::{
     ChosenCase, DecisionOptions, DecisionVerdict, NextTrials, RunDecision, SuiteDecision, base_text, plan_decision,

@@ -13,7 +13,7 @@ use super::{
     CaseChange, Comparison, ComparisonUnit, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison,
     UnknownTrials,
 };
-use crate::formats::{escape, limited};
+use crate::markdown_text::{escape, limited};
 use crate::run_data::repeated_text;
 use crate::sequential::RunDecision;
 

@@ -7,9 +7,8 @@ use evalsuite_schema::diagnostics::Severity;
 use evalsuite_schema::diagnostics::terminal::counted;
 use evalsuite_schema::diagnostics::workflow_command::{command, commands};
 
-use super::markdown::flakiness;
 use super::{Destination, Format};
-use crate::failure_text::FailureText;
+use crate::failure_text::{FailureText, flakiness};
 use crate::run_data::{CaseData, Problem, RunData, SuiteData};
 
 pub(super) const FORMAT: Format =

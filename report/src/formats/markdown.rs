@@ -8,11 +8,12 @@ use evalsuite_records::record::Status;
 use evalsuite_records::summary::lower_bound;
 use evalsuite_schema::decimal::{shown_against, shown_beside};
 use evalsuite_schema::diagnostics::counted;
-use evalsuite_schema::diagnostics::terminal::{self, printable};
+use evalsuite_schema::diagnostics::terminal::printable;
 use evalsuite_statistics::mean;
 
 use super::{Destination, Format};
-use crate::failure_text::FailureText;
+use crate::failure_text::{FailureText, flakiness};
+use crate::markdown_text::{code, escape, fence, limited};
 use crate::run_data::{CaseData, Problem, RunData, SuiteData, count_outcomes};
 use crate::sequential::RunDecision;
 use crate::suite_text::judged_rates;
@@ -24,11 +25,8 @@ pub(super) const FORMAT: Format = Format::of_text(
     "Append Markdown, for pull requests and summaries of CI jobs",
 );
 
-/// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
-pub const MARKDOWN_LIMIT: usize = 900 * 1024;
-
 /// The run as GitHub-flavoured Markdown: a table of suites and targets, with the cost of agents, judges and simulated users; then every case that
-/// did not pass, with its details folded; then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
+/// did not pass, with its details folded; then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`](crate::MARKDOWN_LIMIT) bytes with a line that says so.
 pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec<Problem>> {
     let mut text = format!("## Evaluation: {}\n\n", headline(run));
     text.push_str("| suite | target | passed | failed | error | skipped | mean score | cost |\n");
@@ -75,19 +73,6 @@ pub(super) fn markdown(run: &RunData, out: &mut dyn io::Write) -> io::Result<Vec
     });
     out.write_all(text.as_bytes())?;
     Ok(Vec::new())
-}
-
-/// The text with as many sections as may follow it, and what `omitted` says of the number of the others.
-pub(crate) fn limited(mut text: String, sections: &[String], omitted: impl Fn(usize) -> String) -> String {
-    for (index, section) in sections.iter().enumerate() {
-        if text.len() + section.len() > MARKDOWN_LIMIT {
-            let omitted = omitted(sections.len() - index);
-            text.push_str(&format!("\n*{omitted}: this summary is limited in size.*\n"));
-            break;
-        }
-        text.push_str(section);
-    }
-    text
 }
 
 /// An entry for each reason why trials that were to be sealed are not.
@@ -187,58 +172,8 @@ fn beside_threshold(score: f64, threshold: f64) -> String {
     format!("{shown} of {}", shown_against(threshold, threshold))
 }
 
-/// `2 of 3 trials passed, 1 ended in an error; the test runner repeated it: attempt 2`.
-pub(super) fn flakiness(case: &CaseData) -> String {
-    let errors = match case.record.errors {
-        0 => String::new(),
-        errors => format!(", {errors} ended in an error"),
-    };
-    let repeated = match case.record.runner_attempt {
-        ..=1 => String::new(),
-        attempt => format!("; the test runner repeated it: attempt {attempt}"),
-    };
-    let ended = case.record.completed + case.record.errors;
-    format!("{} of {} passed{errors}{repeated}", case.record.passed, counted(ended, "trial"))
-}
-
 /// What is said of a case in a list.
 fn entry(case: &CaseData, text: &str) -> String {
     let name = format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target);
     format!("- {}: {}\n", escape(&name), escape(text))
-}
-
-/// Text that Markdown shows as it is.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '$' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\n' | '\r' => escaped.push(' '),
-            other => escaped.push(printable(other)),
-        }
-    }
-    escaped
-}
-
-/// Text as code, whatever backticks it contains.
-fn code(text: &str) -> String {
-    let fence = "`".repeat(longest_run(text) + 1);
-    // A backtick next to the fence would be a part of it. A space on both sides is not shown.
-    let space = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
-    format!("{fence}{space}{}{space}{fence}", terminal::line(text))
-}
-
-/// A fence that the text does not close.
-pub(super) fn fence(text: &str) -> String {
-    "`".repeat(longest_run(text).max(2) + 1)
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
 }

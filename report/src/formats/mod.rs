@@ -20,8 +20,6 @@ use crate::run_data::{Problem, RunData};
 
 pub(crate) use self::ids::trial_path;
 pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
-pub use self::markdown::MARKDOWN_LIMIT;
-pub(crate) use self::markdown::{escape, limited};
 pub use self::otel::otel;
 pub use self::steps::content_text;
 pub(crate) use self::steps::input_messages;

@@ -162,6 +162,7 @@ const REPORT: &[&str] = &[
     "sequential",
     "suite_text",
     "failure_text",
+    "markdown_text",
     "formats",
     "comparison",
     "baseline_as_run",

@@ -7,8 +7,8 @@ use evalsuite_schema::json::{Object, Value, json};
 use super::messages::{TotalUsage, arguments, assistant, error, input_messages, lower_bounds, messages, usage_json};
 use super::scores::{TRIAL, scores};
 use crate::formats::ids::{id, trial_path};
-use crate::formats::markdown::fence;
 use crate::formats::steps::{self, Call, Interval, Step, Timeline, rfc3339, steps};
+use crate::markdown_text::fence;
 use crate::run_data::{TrialData, TrialFiles};
 
 /// The sample of a trial; `model` is that of trials which report none.
