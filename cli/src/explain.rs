@@ -8,7 +8,7 @@ use evalsuite_schema::diagnostics::{Code, suggest};
 use crate::platform::exit_status::{CliError, CommandStatus, Result};
 use crate::platform::output::stdout;
 
-/// Explain a diagnostic: its meaning, an example and the fix
+/// Explain a diagnostic: its meaning and the fix
 ///
 /// Exit status: 0 on success, 2 if there is no such diagnostic.
 #[derive(Debug, Args)]

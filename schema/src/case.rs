@@ -50,7 +50,7 @@ use crate::{
 #[also(suite: AnyText, "shop", "Suite of the case.", no_effect = "delete it: a case belongs to the suite it is found in")]
 #[also(reference_answer: Any, "Refund approved.", "The reference answer.", no_effect = "write `expected_output`")]
 #[also(vars: Data, "{order: {id: 1182}}",
-    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, including those of turns, simulated users and templates, but not in prompts of judges and lines of the shell. A text that is only a reference becomes the value itself, of any type; in other text, values other than text are inserted as JSON. An unknown name is an error. `{{ '{{' }}` becomes `{{`.",
+    "Values of `{{ name }}` and `{{ a.b }}` in `input`, `input_files`, `criteria`, `expected_output`, `examples` and graders, including those of turns, simulated users and templates, but not in prompts of judges and lines of the shell. A text that is only a reference becomes the value itself, of any type; in other text, values other than text are inserted as JSON. An unknown name is an error.",
     codes(UnknownVariable, UnknownTemplateVariable, LimitExceeded))]
 #[also(matrix: OneOf(&[Map(&Some(&Any)), File]), "{language: [en, de]}",
     "Makes one case of each combination of these values, or of each row of a `.csv` file with a header or of a `.jsonl` file of objects. The values are added to `vars` and to the id, as in `refund-en`.",
@@ -422,8 +422,7 @@ pub struct Task {
     /// Free-form data: graders, hooks and records get it.
     #[key(Data, "{\"failure_bucket\": \"amounts\"}")]
     pub metadata: Object,
-    /// Number of trials. In a suite of kind `capability`, one passed trial passes the task; of kind `mixed`, the default, or `regression`, every
-    /// trial has to pass.
+    /// Number of trials.
     #[key(Integer(1, u32::MAX as u64), "3", default = "1")]
     pub trials_per_run: Option<u32>,
     /// Time limit of one call of the agent.
@@ -454,9 +453,7 @@ pub struct Task {
 #[keys(id = "probe", what = "`probe`")]
 #[non_exhaustive]
 pub struct ProbeSettings {
-    /// The probes that may pass, because doing nothing is right. Then `busy` or `hedge` has to fail. `silent`: an empty answer. `echo`: the
-    /// prompt as the answer. `refusal`: a polite refusal. `hedge`: every expected text and its opposite. `busy`: an empty answer, and every
-    /// tool called with empty input.
+    /// The probes that may pass, because doing nothing is right. Then `busy` or `hedge` has to fail.
     #[key(List(&Choice(EmptyProbe::WORDS)), "[silent, refusal]", default = "none")]
     pub passes: Vec<EmptyProbe>,
 }

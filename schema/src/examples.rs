@@ -6,8 +6,7 @@ use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Location, Object, ToolCall};
 
-/// Results that a case, or one grader, has to pass or to fail. They test the graders: the generated test `grader_examples` grades them, and
-/// no agent is called.
+/// Results that a case, or one grader, has to pass or to fail.
 ///
 /// ```
 /// use evalsuite_schema::{Example, Examples, Location};

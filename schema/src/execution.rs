@@ -9,8 +9,7 @@ use crate::{Hooks, SealMode, WorkspaceCopy, is_default};
 
 pub use crate::gate::WITH_SKILL;
 
-/// Repetition of a case. **In a suite of kind `capability`, the default of an `EVAL.yaml`, one passed trial passes the case: more trials make
-/// the case *easier*.** To ask more of the agent, write `kind: regression` in the suite, or a `strategy`.
+/// Repetition of a case. **In a suite of kind `capability`, the default of an `EVAL.yaml`, more trials make a case *easier*.**
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "trials")]
@@ -22,7 +21,7 @@ pub struct Trials {
     /// How the trials decide the case. `pass_at_k`: one passed trial is enough. `mean`: the mean of the scores reaches the
     /// threshold. `confidence_interval`: the lower bound of the 95 % interval of the mean reaches it.
     #[key(Choice(Strategy::WORDS), "mean")]
-    #[key(default = "by the suite's `kind`: `capability` asks for one passed trial, `regression` and `mixed` for all")]
+    #[key(default = "by the suite's `kind`")]
     #[key(codes(SettingConflict))]
     pub strategy: Option<Strategy>,
     /// No further trial of the case starts once its trials have cost this much.
@@ -141,8 +140,7 @@ pub struct SuiteExecution {
     /// Whether the run of the suite stops after the first error.
     #[key(Boolean, "true", old("failOnError"), default = "`false`")]
     pub fail_on_error: bool,
-    /// Default of `sealed` for agents of a targets file, code graders and hooks. An agent in Rust cannot be sealed: `auto` records that, and
-    /// `required` makes its trials errors.
+    /// Default of `sealed` for agents of a targets file, code graders and hooks.
     #[key(Choice(SealMode::WORDS), "auto", default = "`off`")]
     pub sealed: Option<SealMode>,
     /// Whether answers are cached.

@@ -11,8 +11,7 @@ use crate::json::{FromJson, ToJson};
 #[json(fill)]
 #[keys(id = "mcp", what = "`mcp`", by_hand)]
 pub struct Mcp {
-    /// The servers, by name. The agent gets them as a file `{"mcpServers": …}`: its path is `{MCP_CONFIG}` in the command, and
-    /// `EVALSUITE_MCP_CONFIG` in its environment.
+    /// The servers, by name.
     #[key(Map(&Object(McpServer::TABLE)), "{notes: {command: my-notes-server, args: [.]}}", required, codes(TargetsFile), by_hand)]
     pub servers: Vec<McpServer>,
     /// Whether a proxy between the agent and its servers records the calls of tools, for graders. With `false` the agent gets the servers

@@ -104,9 +104,7 @@ pub struct Suite {
     pub fail_on_error: bool,
     /// Whether commands that do not say so themselves are sealed: agents, code graders and hooks.
     pub sealed: Option<SealMode>,
-    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
-    /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
-    /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: Vec<String>,
     /// A GUID of this suite alone, also written in its case files as a comment. If the agent repeats it, the trial is an error with the code
@@ -207,9 +205,7 @@ pub struct SuiteJson {
     /// Lowest score of a trial that passes.
     #[key(Number(&FRACTION), "0.8", name = "taskPassThreshold", or = "task_pass_threshold", default = "every grader has to pass")]
     pub task_pass_threshold: Option<f64>,
-    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER
-    /// [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`,
-    /// `time`, `p50(time)`, `p95(time)`, `lift` or `lift(score)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.
+    /// Thresholds for runs, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
     #[key(Some(&Literal), "[\"lower(pass_rate) >= 80%\", \"cost <= $2.50\"]", codes(InvalidGate), by_hand)]
     pub gates: (),
     /// A GUID of this suite alone, also written in its tasks. If the agent repeats it, the trial is an error with the code `saw_answers`.

@@ -69,8 +69,7 @@ pub struct CliTarget {
     /// One with `${{ NAME }}` is resolved when the command runs, relative to the directory of the targets file.
     #[key(Directory, "./agent", default = "an empty workspace", codes(ConflictingKeys), by_hand)]
     pub cwd: Option<PathRef>,
-    /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command
-    /// that writes there changes the suite.
+    /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace.
     #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
     #[json(default, skip_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,

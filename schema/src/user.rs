@@ -56,7 +56,7 @@ pub struct SimulatedUser {
     /// What else ends the conversation, in words; the user decides whether it applies.
     #[key(Text, "The agent has refused twice.")]
     pub stops_when: Option<String>,
-    /// Maximum number of turns that the user writes. The conversation ends after the reply to the last one.
+    /// Maximum number of turns that the user writes.
     #[key(Integer(1, MOST_TURNS), "6", default = "10", unit = "turns")]
     pub max_turns: u32,
     /// Name of the judge that writes the turns.

@@ -62,7 +62,7 @@ macro_rules! variables {
 }
 
 variables! {
-    /// number of trials of every case; more trials make a case of a `capability` suite easier
+    /// number of trials of every case
     Run("EVALSUITE_TRIALS", "an integer from 1 to 1000", "the value in the files");
     /// lowest score of a trial that passes
     Run("EVALSUITE_THRESHOLD", "a number from 0 to 1", "the value in the files");
@@ -83,12 +83,12 @@ variables! {
     /// directory of the records
     Run("EVALSUITE_OUTPUT", "a path, relative to the root of the workspace", "`target/evalsuite`");
     /// flush each record to disk before its case is done, so that a power failure loses none
-    Run("EVALSUITE_DURABLE", FLAG, "0; a killed process loses no record in either case");
+    Run("EVALSUITE_DURABLE", FLAG, "0");
     /// id of the run, which processes and machines may share
     Run("EVALSUITE_RUN_ID", "text", "nextest's run id, else the time and a digest");
-    /// version of the agent, and of graders and judges in Rust; if it differs from that of the earlier run, all cases count as changed
+    /// version of the agent, and of graders and judges in Rust
     Run("EVALSUITE_AGENT_DIGEST", "text", "with `cargo evalsuite run` a digest of the sources of the packages, else none");
-    /// run only cases that have changed; the results of the others come from the newest run that has them
+    /// run only cases that have changed
     Run("EVALSUITE_ONLY_CHANGED", FLAG, "0");
     /// the target, or the part of the matrix to run
     Run("EVALSUITE_TARGET", "names of targets, separated by commas", "the target of the case, else `default`; with a matrix, all targets");

@@ -80,8 +80,7 @@ pub enum Isolation {
     Shared,
 }
 
-/// A git repository in the workspace. Every trial gets a copy with the checked-out commit, its history and their tags, but without a remote and
-/// later commits.
+/// A git repository in the workspace.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]

@@ -32,7 +32,7 @@ const PAGES: &[Page] = &[
     Page {
         file: "eval-file.md",
         title: "The eval file",
-        intro: "The keys of a suite in the [cases layout](../suites.md), and of its targets and trials.",
+        intro: "The keys of a suite in the [cases layout](../suites.md), and of its targets and trials. [Gates](../gates.md) explains `gates`.",
         tables: &[
             "eval-file",
             "suite-execution",

@@ -164,13 +164,12 @@ fn meaning(key: &Key) -> String {
         Some(lines) => format!("<pre>{}:<br>{}</pre>", key.name, lines.replace('\n', "<br>")),
         None => format!("`{}: {}`", key.name, key.example),
     };
-    let is_plain_word = key.example.chars().all(|character| character.is_alphanumeric() || "-_".contains(character));
+    // Words, paths and lists of them, but no number in quotes.
+    let is_plain = key.example.chars().any(char::is_alphabetic)
+        && key.example.chars().all(|character| character.is_alphanumeric() || " \"'.,-_/~[]".contains(character));
     // The type shows how such values are written.
-    let is_obvious = match key.value {
-        Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_) => true,
-        Type::AnyText | Type::NotEmpty | Type::Text | Type::Literal => is_plain_word,
-        _ => false,
-    };
+    let is_obvious =
+        is_plain || matches!(key.value, Type::Boolean | Type::Number(_) | Type::Integer(..) | Type::Choice(_));
     if !is_obvious {
         text.push_str(&format!("<br>{example}"));
     }
@@ -187,9 +186,12 @@ fn show(value: &Type) -> String {
         Type::Literal => "fixed text".to_owned(),
         Type::Pattern(_, words) => (*words).to_owned(),
         Type::Boolean => "boolean".to_owned(),
-        Type::Number(range) => range.words.trim_start_matches("a ").to_owned(),
-        Type::Integer(low, high) if *high < u64::from(u32::MAX) => format!("whole number from {low} to {high}"),
-        Type::Integer(low, _) => format!("whole number of at least {low}"),
+        Type::Number(range) => {
+            let words = range.words.trim_start_matches("a ").replace("of at least", "≥");
+            words.replace("greater than", ">").replace("at most", "≤")
+        }
+        Type::Integer(low, high) if *high < u64::from(u32::MAX) => format!("integer from {low} to {high}"),
+        Type::Integer(low, _) => format!("integer ≥ {low}"),
         Type::Choice(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             words.join(", ")

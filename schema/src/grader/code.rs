@@ -16,9 +16,7 @@ pub struct CodeGrader {
     #[key(Command, "[python3, ./graders/totals.py]", name = "command", old("script"), required, by_hand)]
     #[key(codes(InvalidCommand, MissingPath, ArgumentNotFound))]
     pub run: PreparedCommand,
-    /// `output`: standard output is the result, or with nothing on it the exit status (see the protocols); other output is an error. `status`:
-    /// only the exit status counts. 0 passes, and any other fails, unless the command could not be run, was ended by a signal, or died of an
-    /// exception, which is an error.
+    /// `output`: standard output is the result, or with nothing on it the exit status (see the protocols). `status`: only the exit status counts.
     #[key(Choice(ResultSource::WORDS), "status", default = "`output`", init = ResultSource::Output)]
     #[json(default, skip_if = "crate::is_default")]
     pub result: ResultSource,

@@ -50,7 +50,7 @@ impl GraderSettings for Composite {
     codes(MissingGraderSetting, SettingConflict))]
 #[also(command: Command, "[./combine.py]", "What runs, with `code-grader`, which needs it.", or = "path",
     codes(MissingGraderSetting, InvalidCommand, SettingConflict))]
-#[also(cwd: Directory, "./graders", "Working directory of the command.", default = "the directory of the eval file",
+#[also(cwd: Directory, "./graders", "Working directory of the command, with `code-grader`.", default = "the directory of the eval file",
     codes(SettingConflict))]
 #[also(result: Choice(ResultSource::WORDS), "status", "Where the result of the command is read, as in `code-grader`.",
     default = "`output`", codes(SettingConflict))]

@@ -7,7 +7,7 @@ use evalsuite_derive::{Keys, Words};
 use super::{GraderSettings, trim};
 use crate::{Content, Message, Role, Value};
 
-/// Fields of a JSON answer match the reference answer. An answer with a repeated key fails: it has no definite value.
+/// Fields of a JSON answer match the reference answer.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct FieldAccuracy {
     /// The fields.

@@ -37,9 +37,9 @@ impl JsonSchema {
     }
 }
 
-/// The answer contains a JSON object, between any other text. A brace followed by a key and a colon, or by a closing brace, begins an object;
-/// other braces are text. If an object is not finished or not JSON, the objects in it do not count. With `schema`, one of the objects conforms
-/// to it, as in `json-schema`; objects inside others are not checked, and one that repeats a key conforms to no schema.
+/// The answer contains a JSON object, between any other text. If an object is not finished or not JSON, the objects in it do not count. With
+/// `schema`, one of the objects conforms to it, as in `json-schema`; objects inside others are not checked, and one that repeats a key conforms to no
+/// schema.
 #[skip_empty]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill)]

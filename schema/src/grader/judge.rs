@@ -160,8 +160,8 @@ pub struct Criterion {
     /// What a good answer does. Optional with `score_ranges`.
     #[key(Text, "Is polite.", codes(InvalidRubric))]
     pub outcome: Option<String>,
-    /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with
-    /// the outcome; an answer that does not mention it passes. The prompt of the judge says so.
+    /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with the outcome;
+    /// an answer that does not mention it passes.
     #[key(Choice(Operator::WORDS), "contradiction", default = "`correctness`", codes(SettingConflict))]
     #[json(default, skip_if = "crate::is_default")]
     pub operator: Operator,

@@ -6,9 +6,8 @@ use super::GraderSettings;
 use crate::json::{FromJson, ToJson};
 
 /// The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. The distance counts inserted,
-/// deleted and replaced characters (Unicode scalar values) of the trimmed texts. If the product of the lengths of the differing parts exceeds
-/// 10^10 (two texts of 100,000 characters), the grader is an error. With `max_distance`, the score is 1 if the edit distance is at most that,
-/// else 0.
+/// deleted and replaced characters (Unicode scalar values) of the trimmed texts. Texts with differing parts of more than about 100,000 characters
+/// each are an error. With `max_distance`, the score is 1 if the edit distance is at most that, else 0.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct Similar {

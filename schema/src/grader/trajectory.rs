@@ -12,9 +12,8 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
     crate::keys::Type::Some(&crate::keys::Type::Text),
 ]);
 
-/// The agent called the expected tools. The score is the share of expectations that hold. In names of tools, `*` matches any characters and `?`
-/// one. A transcript without tool calls is graded only if the agent reports that it is complete. A call without input has the arguments `{}`; an
-/// input that is an object as JSON text is that object.
+/// The agent called the expected tools. The score is the share of expectations that hold. In names of tools, `*` matches any characters and `?` one.
+/// A call without input has the arguments `{}`; an input that is an object as JSON text is that object.
 #[skip_empty]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct ToolTrajectory {
@@ -113,8 +112,7 @@ pub struct ExpectedCall {
     /// Expected arguments, or `any`.
     #[key(OneOf(&[Choice(&["any"]), Data]), "{id: 1182}", default = "not compared", by_hand)]
     pub args: Option<Args>,
-    /// How arguments are compared: `exact`, the call has every expected key (`superset`), every key of the call is expected
-    /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
+    /// How the arguments of this call are compared, in place of `args_match` of the grader.
     #[key(ARGS_MATCH, "[id]", old("argsMatch"), default = "as set for the grader", by_hand)]
     #[key(codes(InvalidChoice, MissingGraderSetting, SettingConflict))]
     pub args_match: Option<ArgsMatch>,
@@ -137,8 +135,7 @@ pub enum Args {
     Object(Object),
 }
 
-/// The agent used a skill, or did not use it. A call of `Skill` or `Read` with arguments that cannot be read shows neither: without another sign
-/// of the skill, the grader fails.
+/// The agent used a skill, or did not use it.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson, Keys)]
 pub struct SkillTrigger {
     /// Name of the skill.

@@ -1,4 +1,4 @@
-//! The catalogue of diagnostics: a section for every code, with what the loader prints in its golden.
+//! The catalogue of diagnostics: a section for every code, some with what the loader prints in its golden.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn problems(text: &str) -> Vec<String> {
     problems
 }
 
-/// The text with the examples as they are printed now: one in front of the fix, where a golden has the diagnostic.
+/// The text with its examples as they are printed now.
 pub(crate) fn with_examples(text: &str, root: &Path) -> String {
     let mut parts = text.split("\n### ");
     let mut current = parts.next().unwrap_or_default().to_owned();
@@ -33,7 +33,8 @@ pub(crate) fn with_examples(text: &str, root: &Path) -> String {
         let before = section.split("\n```text\n").next().unwrap_or_default();
         let before = before.split("\n**Fix:** ").next().unwrap_or_default();
         current.push_str(before);
-        if let Some(example) = example(*code, root) {
+        let has_example = section.contains("\n```text\n");
+        if let Some(example) = has_example.then(|| example(*code, root)).flatten() {
             current.push_str(&format!("\n```text\n{example}\n```\n"));
         }
         let fix = section.split_once("\n**Fix:** ").map_or("", |(_, fix)| fix);

@@ -101,7 +101,7 @@ fn the_versions_of_tested_libraries_are_those_of_the_examples() {
 }
 
 #[test]
-fn every_diagnostic_has_a_section_with_what_it_prints() {
+fn every_diagnostic_has_a_section_and_examples_show_what_it_prints() {
     let path = workspace_root().join(catalogue::PATH);
     let text = std::fs::read_to_string(&path).expect("the catalogue");
     assert_none("diagnostics", &catalogue::problems(&text));

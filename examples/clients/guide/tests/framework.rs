@@ -29,11 +29,13 @@ fn answer(_: &Request) -> Response {
     Response::Json(completion.into())
 }
 
-/// The files of the section: their paths and their lines.
+/// The files of the section, and of the text above all sections: their paths and their lines.
 fn files(page: &str) -> Vec<(String, String)> {
+    let (above, _) = page.split_once("\n## ").expect("sections");
     let (_, section) = page.split_once("\n## A framework\n").expect("the section");
     let section = section.split("\n## ").next().expect("its text");
-    let blocks = section.split("\n```").skip(1).step_by(2).filter(|block| !block.starts_with("console"));
+    let blocks = [above, section].into_iter().flat_map(|text| text.split("\n```").skip(1).step_by(2));
+    let blocks = blocks.filter(|block| !block.starts_with("console"));
     let file = |block: &str| {
         let (_, lines) = block.split_once('\n').expect("a language");
         let place = lines.lines().next().expect("a path");
