@@ -143,6 +143,19 @@ mod tests {
         assert_eq!(wilson_interval(0, 0), None);
     }
 
+    /// The guide to gates has these numbers, of any number of cases.
+    #[test]
+    fn the_lower_end_is_seldom_above_the_rate() {
+        for (rate, most) in [(0.5, 0.063), (0.7, 0.041), (0.8, 0.029), (0.9, 0.027), (0.95, 0.026)] {
+            for cases in 1..=300 {
+                let is_met = |passed: &u32| wilson_interval(*passed, cases).unwrap().0 >= rate - 1e-12;
+                let Some(least) = (0..=cases).find(is_met) else { continue };
+                let met = evalsuite_records::trial_statistics::binomial_at_least(least, cases, rate);
+                assert!(met <= most, "{least} of {cases} at {rate}: {met}");
+            }
+        }
+    }
+
     #[test]
     fn without_ties_and_clusters_a_share_is_a_rate() {
         let wins: Vec<f64> = (0..20).map(|index| if index < 18 { 1.0 } else { 0.0 }).collect();
