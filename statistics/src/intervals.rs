@@ -69,8 +69,9 @@ pub struct CorrectedRate {
 /// prediction-powered inference, for a mean: `mean(person) + λ·(mean(judged) − mean(judge))`, with the variance
 /// `λ²·var(judged)/N + var(person − λ·judge)/n`. `λ` is the one that makes the interval narrowest,
 /// `cov(person, judge) / ((1 + n/N)·var(judge on all answers))`, within 0 to 1: a judge who is no guide counts for nothing. Both variances
-/// (n − 1) are taken with two more observations, one at each end of the scale: else the interval would be empty where a judge agrees with
-/// all of a few answers. The quantile is Student's with n − 1 degrees of freedom.
+/// (n − 1) are taken with four more observations, two at each end of the scale, as Agresti and Coull (1998) add to rates: else the interval
+/// would be empty where a judge agrees with all of a few answers, or people let all of them pass. The quantile is Student's with n − 1 degrees
+/// of freedom.
 ///
 /// ```
 /// use evalsuite_statistics::corrected_rate;
@@ -105,9 +106,9 @@ fn narrowest(judged: &[f64], people: &[f64], judge: &[f64]) -> f64 {
     if spread > 0.0 { (mean(&products) / (shares * spread * spread)).clamp(0.0, 1.0) } else { 1.0 }
 }
 
-/// The variance of the mean of some values, with one more value at each end of the scale.
+/// The variance of the mean of some values, with two more values at each end of the scale.
 fn variance_of_mean(values: &[f64], ends: [f64; 2]) -> f64 {
-    let with_ends = [values, &ends].concat();
+    let with_ends = [values, &ends, &ends].concat();
     let mean_of_all = mean(&with_ends);
     let squares: f64 = with_ends.iter().map(|value| (value - mean_of_all) * (value - mean_of_all)).sum();
     let (count, of_values) = (with_ends.len() as f64, values.len() as f64);
@@ -116,6 +117,7 @@ fn variance_of_mean(values: &[f64], ends: [f64; 2]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_records::trial_statistics::binomial;
     use fastrand::Rng;
 
     use super::*;
@@ -139,6 +141,19 @@ mod tests {
         }
         assert_eq!(wilson_interval(0, 5).unwrap().0, 0.0);
         assert_eq!(wilson_interval(0, 0), None);
+    }
+
+    /// The guide to gates has these numbers, of any number of cases.
+    #[test]
+    fn the_lower_end_is_seldom_above_the_rate() {
+        for (rate, most) in [(0.5, 0.063), (0.7, 0.041), (0.8, 0.029), (0.9, 0.027), (0.95, 0.026)] {
+            for cases in 1..=300 {
+                let is_met = |passed: &u32| wilson_interval(*passed, cases).unwrap().0 >= rate - 1e-12;
+                let Some(least) = (0..=cases).find(is_met) else { continue };
+                let met = evalsuite_records::trial_statistics::binomial_at_least(least, cases, rate);
+                assert!(met <= most, "{least} of {cases} at {rate}: {met}");
+            }
+        }
     }
 
     #[test]
@@ -229,11 +244,35 @@ mod tests {
     fn a_judge_that_agrees_is_not_certain() {
         let found = corrected_rate(&[1.0; 20], &repeated(&[((1.0, 1.0), 20)])).unwrap();
         assert_eq!((found.rate, found.upper), (1.0, 1.0));
-        // var of 21 ones and a zero: 21/22/22·22/21 = 1/22; of 20 zeros and two ends: 2/21.
-        let half = t_quantile(19.0) * ((1.0_f64 / 22.0 + 2.0 / 21.0) / 20.0).sqrt();
+        // var of 22 ones and two zeros: 22·2/24/23; of 20 zeros and four ends: 4/23.
+        let half = t_quantile(19.0) * ((44.0_f64 / 24.0 + 4.0) / 23.0 / 20.0).sqrt();
         assert!((found.lower - (1.0 - half)).abs() < 1e-12, "{found:?} {half}");
         assert_eq!(corrected_rate(&[], &[(1.0, 1.0); 5]), None);
         assert_eq!(corrected_rate(&[1.0], &[(1.0, 1.0)]), None);
+    }
+
+    /// If people let all of 20 answers pass, the lower end was 0.90, which 12 % of the samples of such a judge showed of a rate of 0.9.
+    #[test]
+    fn an_interval_contains_the_rate_where_few_answers_fail_and_the_judge_is_no_guide() {
+        let judged: Vec<f64> = (0..200).map(|index| f64::from(u8::from(index < 120))).collect();
+        for (rate, samples) in [(0.9, 20_u32), (0.93, 30), (0.85, 15)] {
+            let mut covered = 0.0;
+            // How many people let pass, and of these and of the others, how many the judge does.
+            for (passed, chance) in (0..).zip(binomial(samples, rate)).filter(|(_, chance)| *chance > 1e-6) {
+                for (both, of_both) in (0..).zip(binomial(passed, 0.6)) {
+                    for (judge, of_judge) in (0..).zip(binomial(samples - passed, 0.6)) {
+                        let counts = [both, passed - both, judge, samples - passed - judge];
+                        let pairs = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)].into_iter();
+                        let rated: Vec<((f64, f64), usize)> =
+                            pairs.zip(counts.map(|count: u32| count as usize)).collect();
+                        let found = corrected_rate(&judged, &repeated(&rated)).unwrap();
+                        let is_covered = found.lower <= rate && rate <= found.upper;
+                        covered += if is_covered { chance * of_both * of_judge } else { 0.0 };
+                    }
+                }
+            }
+            assert!(covered >= 0.94, "{covered} of samples of {samples} at {rate}");
+        }
     }
 
     #[test]

@@ -137,7 +137,9 @@ const ADDED: f64 = 2.0;
 /// failures to a rate, then the interval is Student's. The interval therefore has a width even if all values agree.
 ///
 /// `clusters` contains a number for each value; values of one cluster are not independent of each other, and the added
-/// values have the size of an average cluster. Without `clusters`, each value is a separate cluster.
+/// values have the size of an average cluster. Without `clusters`, each value is a separate cluster. The degrees of freedom are those of Kish's
+/// effective number of clusters, (Σm)² / Σm² for clusters of m values: where one cluster has half of the values, many small ones do not tell
+/// how much the mean varies.
 pub fn bounded_interval(values: &[f64], clusters: Option<&[usize]>, [least, most]: [f64; 2]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;
@@ -154,7 +156,10 @@ pub fn bounded_interval(values: &[f64], clusters: Option<&[usize]>, [least, most
     let total: f64 = all().map(|(_, size, times)| size * times).sum();
     let mean = all().map(|(sum, _, times)| sum * times).sum::<f64>() / total;
     let squares: f64 = all().map(|(sum, size, times)| times * (sum - size * mean).powi(2)).sum();
-    let half = t_quantile(count - 1.0) * (count / (count - 1.0) * squares).sqrt() / total;
+    let effective = total * total / all().map(|(_, size, times)| size * size * times).sum::<f64>();
+    // Of clusters of one size, it is their number but for rounding.
+    let degrees = ((effective + 1e-9).floor() - 1.0).max(1.0);
+    let half = t_quantile(degrees) * (count / (count - 1.0) * squares).sqrt() / total;
     Some(((mean - half).max(least), (mean + half).min(most)))
 }
 
@@ -293,6 +298,25 @@ mod bounded_interval_tests {
         let apart: Vec<f64> = values.iter().copied().step_by(4).collect();
         let found = bounded_interval(&values, Some(&clusters), SCORES).unwrap();
         assert!(is_near(found, bounded_interval(&apart, None, SCORES).unwrap()), "{found:?}");
+    }
+
+    /// The degrees of freedom were those of as many equal clusters: the interval had the mean in two thirds of samples.
+    #[test]
+    fn one_large_cluster_is_not_outvoted_by_many_small_ones() {
+        for (large, small) in [(30, 29), (100, 100), (20, 10)] {
+            let clusters: Vec<usize> = [vec![0; large], (1..=small).collect()].concat();
+            let mut covered = 0.0;
+            // In half of the populations' clusters, all cases lost everything: the large one is one of them or not.
+            for is_lost in [0.0, -1.0] {
+                for (lost, probability) in binomial(small as u32, 0.5).enumerate() {
+                    let others = (0..small).map(|index| if index < lost { -1.0 } else { 0.0 });
+                    let values: Vec<f64> = std::iter::repeat_n(is_lost, large).chain(others).collect();
+                    let (lower, upper) = bounded_interval(&values, Some(&clusters), [-1.0, 1.0]).unwrap();
+                    covered += if lower <= -0.5 && -0.5 <= upper { probability / 2.0 } else { 0.0 };
+                }
+            }
+            assert!(covered > 0.92, "{large} and {small}: {covered}");
+        }
     }
 
     #[test]

@@ -71,6 +71,8 @@ enum Evidence {
 #[derive(Debug, Clone)]
 struct Sum {
     spending: Spending,
+    /// The smallest observation is at least minus this.
+    lowest: f64,
     sum: f64,
     squares: f64,
 }
@@ -81,13 +83,11 @@ impl Looks {
         let bets = |lowest, before| {
             Betting::new(Bounds { expected: margin * mean_weight, lowest, square_scale: mean_square_weight }, before)
         };
+        let sum = |lowest, level| Sum { spending: Spending::new(level), lowest, sum: 0.0, squares: 0.0 };
+        let lowest = [1.0, (1.0 - margin).max(f64::MIN_POSITIVE)];
         let evidence = match design.fixed {
-            None => Evidence::Bets([bets(1.0, before[0]), bets((1.0 - margin).max(f64::MIN_POSITIVE), before[1])]),
-            Some(_) => Evidence::Sums([level, WITHIN].map(|level| Sum {
-                spending: Spending::new(level),
-                sum: 0.0,
-                squares: 0.0,
-            })),
+            None => Evidence::Bets([bets(lowest[0], before[0]), bets(lowest[1], before[1])]),
+            Some(_) => Evidence::Sums([sum(lowest[0], level), sum(lowest[1], WITHIN)]),
         };
         let mut looks = Self { design, evidence, count: 0, verdict: Verdict::Undecided };
         looks.decide();
@@ -163,12 +163,18 @@ impl Sum {
         self.squares += observation * observation;
     }
 
-    /// Whether the mean of `count` observations is beyond the boundary. One observation of 1 more keeps the variance from being 0 where all agree.
+    /// Whether the mean of `count` observations is beyond the boundary.
+    ///
+    /// Sums of few observations are not normal: as long as no case failed that seldom fails, all observations agree, and do not show how much
+    /// they vary. So observations of the lowest value are added, as Agresti and Coull (1998) do for rates: z² / 2 of them for the quantile z
+    /// of the level, and half of one because sums move in steps.
     fn is_beyond(&mut self, count: f64, fraction: f64) -> bool {
-        let mean = self.sum / count;
-        let variance = (self.squares + 1.0) / (count + 1.0) - mean * mean;
-        let deviation = (variance.max(1.0 / count) / count).sqrt();
-        mean / deviation >= self.spending.boundary(fraction)
+        let added = quantile(self.spending.level).powi(2) / 2.0 + 0.5;
+        let all = count + added;
+        let mean = (self.sum - added * self.lowest) / all;
+        let variance = (self.squares + added * self.lowest * self.lowest) / all - mean * mean;
+        let deviation = (variance / all).sqrt();
+        mean >= self.spending.boundary(fraction) * deviation
     }
 }
 

@@ -1,8 +1,11 @@
 //! How often a run that did not change is decided falsely, at the worst moment to stop, and how many trials it takes; and what records decide:
 //! which trials are compared, which looks follow, and what an earlier run adds.
 
+use std::collections::BTreeMap;
+
 use evalsuite_records::record::{CaseRecord, DecisionRecord, Status, TrialSummary};
 use evalsuite_records::run_directory::CaseDirectoryName;
+use evalsuite_records::trial_statistics::binomial;
 use fastrand::Rng;
 
 use super::looks::{Design, Looks, Observation, Verdict, batches};
@@ -194,6 +197,50 @@ fn of_a_fixed_number_looks_take_fewer_and_decide() {
     assert!(trials < 290.0 && regressed <= 0.2 && within >= 0.75, "{trials} {regressed} {within}");
     let (trials, [regressed, within]) = cost([0.9, 0.7], 300, 30, 1, true, 25);
     assert!(trials < 200.0 && regressed == 1.0 && within == 0.0, "{trials} {regressed} {within}");
+}
+
+/// Of a base that always passes: the probability that a run whose cases each fail with the probability `loss` is shown to be within the margin
+/// after so many rounds at most.
+fn chance_of_within(cases: usize, rounds: usize, margin: f64, loss: f64) -> f64 {
+    let fails: Vec<f64> = binomial(cases as u32, loss).collect();
+    let first = Looks::new(Design { margin, fixed: Some(cases * rounds), ..design(0.045) });
+    // The looks that have not decided, by the number of failed trials, and how probable they are.
+    let mut open = BTreeMap::from([(0, (first, 1.0))]);
+    let mut within = 0.0;
+    for _ in 0..rounds {
+        let mut next = BTreeMap::new();
+        for (before, (looks, chance)) in open {
+            for (failed, probability) in fails.iter().enumerate().filter(|(_, probability)| **probability > 1e-9) {
+                let mut looks: Looks = looks.clone();
+                match looks.look(&outcomes(cases, failed)) {
+                    Verdict::Within => within += chance * probability,
+                    Verdict::Regressed => {}
+                    Verdict::Undecided => next.entry(before + failed).or_insert((looks, 0.0)).1 += chance * probability,
+                }
+            }
+        }
+        open = next;
+    }
+    within
+}
+
+/// A round of which so many trials failed that passed in the base.
+fn outcomes(cases: usize, failed: usize) -> Vec<Observation> {
+    let of = |case: usize| if case < failed { -1.0 } else { 0.0 };
+    let observation = |difference: f64| Observation { lower: difference, upper: difference, weight: 1.0 };
+    (0..cases).map(of).map(observation).collect()
+}
+
+/// As long as no trial failed, the observations had almost no spread, and any mean of theirs was within the margin: six cases that lost as
+/// much as the margin were so in 15 % of runs.
+#[test]
+fn of_a_fixed_number_a_loss_that_is_seldom_seen_is_not_within_the_margin() {
+    for (cases, rounds, margin) in [(6, 3, 0.1), (6, 5, 0.1), (8, 5, 0.05), (15, 3, 0.2), (30, 2, 0.1)] {
+        let within = chance_of_within(cases, rounds, margin, margin);
+        assert!(within <= 0.05, "{cases} cases, {rounds} rounds, a loss of {margin}: {within}");
+    }
+    let same = chance_of_within(15, 3, 0.1, 1e-9);
+    assert!(same > 0.99, "a run that is the same is within the margin after 45 trials: {same}");
 }
 
 #[test]
