@@ -50,7 +50,7 @@ pub(super) fn start(
         .stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let of_output = TestEvents { program: program.id().into(), events: events.clone() };
+    let of_output = TestEvents { program: Arc::clone(&program.id), events: events.clone() };
     let of_errors = of_output.clone();
     let errors = thread::spawn(move || stderr.into_iter().for_each(|stream| read_notices(stream, &of_errors)));
     thread::spawn(move || {
