@@ -232,7 +232,7 @@ impl WatchedSuite {
         let Some(broken) = self.broken_cases(now) else { return Vec::new() };
         let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
         let directory = suite_directory(&self.path);
-        let targets_file = files.iter().any(|file| is_targets_file(file));
+        let targets_file = files.iter().any(|file| is_targets_file_of(directory, file));
         // Asked of the file system once, not for each case.
         let own = |loaded: &LoadedCase| files.iter().any(|file| is_own(loaded, directory, file));
         let others: Vec<&PathBuf> =
@@ -308,8 +308,15 @@ fn any_path(value: &Value, fits: &mut impl FnMut(&str) -> bool) -> bool {
     }
 }
 
-fn is_targets_file(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name == "targets.yaml" || name == "targets.yml")
+/// Whether a file may be the targets file of a suite: in a directory around it, or in a hidden one there.
+fn is_targets_file_of(suite_directory: &Path, file: &Path) -> bool {
+    let is_named = file.file_name().is_some_and(|name| name == "targets.yaml" || name == "targets.yml");
+    let hidden = [".evalsuite", ".agentv"];
+    let directory = file.parent().map(|parent| match parent.parent() {
+        Some(around) if hidden.iter().any(|name| parent.ends_with(name)) => around,
+        _ => parent,
+    });
+    is_named && directory.is_some_and(|directory| suite_directory.starts_with(directory))
 }
 
 #[cfg(test)]
@@ -328,5 +335,17 @@ mod tests {
         };
         assert!(!differ(&case(1, "Graz"), &case(2, "Graz")));
         assert!(differ(&case(1, "Graz"), &case(1, "Linz")));
+    }
+
+    #[test]
+    fn a_targets_file_concerns_the_suites_below_its_directory() {
+        let concerns = |file: &str| is_targets_file_of(Path::new("/w/a/suites/shop"), Path::new(file));
+        for file in ["/w/a/targets.yaml", "/w/a/.evalsuite/targets.yaml", "/w/a/suites/shop/targets.yml"] {
+            assert!(concerns(file), "{file}");
+        }
+        for file in ["/w/b/targets.yaml", "/w/a/suites/other/targets.yaml", "/w/b/.agentv/targets.yaml", "/w/a/x.yaml"]
+        {
+            assert!(!concerns(file), "{file}");
+        }
     }
 }
