@@ -149,11 +149,11 @@ fn watch(
         if changed.is_empty() {
             continue;
         }
-        if screen.is_none() && is_told {
+        // Nothing is printed about other files: one of them may be where the output goes.
+        if state.change(&changed)? && screen.is_none() && is_told {
             print_begin()?;
             is_told = false;
         }
-        state.change(&changed)?;
     }
 }
 

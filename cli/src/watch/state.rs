@@ -94,8 +94,8 @@ impl WatchState {
         format!("{counts}{outdated}; {}", counted(problems, "problem"))
     }
 
-    /// Checks what files changed.
-    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
+    /// Checks what files changed; returns whether one of them is a file of a suite or of the build.
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<bool> {
         // What is read of suites is read again by the programs.
         let needs_build = |file: &PathBuf| is_of_build(file) || self.sources.contains(file) && !self.suites.read(file);
         let (built, others): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|file| needs_build(file));
@@ -108,12 +108,14 @@ impl WatchState {
             self.suites = Suites::find()?;
         }
         self.is_changed |= !others.is_empty();
-        self.wanted.extend(self.suites.change(files));
+        let touched = self.suites.change(files);
+        let is_ours = !built.is_empty() || !touched.is_empty() || files.iter().any(|file| self.suites.read(file));
+        self.wanted.extend(touched);
         if !self.suites.have_errors() {
             let existing = self.suites.all();
             self.verdicts.retain(|case| existing.contains(case));
         }
-        Ok(())
+        Ok(is_ours)
     }
 
     /// Runs every case.

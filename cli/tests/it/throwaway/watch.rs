@@ -151,6 +151,9 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let nothing = "evalsuite: 0 passed, 0 FAILED, 0 skipped; 0 problems";
     assert_eq!(watching.change(), [nothing], "nothing runs before a change");
     let built = built_at(&program);
+    package.write("watch.log", nothing);
+    let told = watching.output.recv_timeout(Duration::from_secs(1));
+    assert!(told.is_err(), "a file of nobody, to which the output may go: {told:?}");
 
     let first = "suites/by_case/cases/first/case.yaml";
     package.write(first, &case("hello", "goodbye"));
