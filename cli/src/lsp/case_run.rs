@@ -1,7 +1,7 @@
 //! Runs the test of a case for an editor.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::{env, thread};
 
 use evalsuite_loader::CasePlace;
@@ -35,9 +35,19 @@ pub(super) struct CaseRun {
 /// How a run ended.
 pub(super) struct Ended {
     pub(super) case: String,
-    /// Whether its test passed; else why it did not run, or nothing if it failed.
-    pub(super) result: Result<bool, String>,
+    pub(super) result: CaseResult,
     pub(super) output: String,
+}
+
+/// What a run says about its case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CaseResult {
+    Passed,
+    Skipped,
+    /// It failed, or its test program does not compile.
+    NotPassed,
+    /// Nothing is known of the case; the text says why.
+    NotRun(String),
 }
 
 /// The run of a case of a suite that tests include.
@@ -50,17 +60,22 @@ pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
     let program = program(&include.source, &directory);
     let with_program =
         |own: &[&str]| own.iter().map(|word| (*word).to_owned()).chain(program.clone()).collect::<Vec<_>>();
-    // Without `--exact`: modules may be around that of the suite.
-    let filter = vec![format!("{module}::{test}")];
+    let (own, others) = suite.tests_of(&case.id);
+    let of_module = |paths: Vec<String>| paths.into_iter().map(|path| format!("{module}::{path}"));
+    let filters: Vec<String> = of_module(if own.is_empty() { vec![test.clone()] } else { own }).collect();
+    // Without `--exact`, as modules may be around that of the suite, the tests of other cases contain the filters, too.
+    let has_filter = |other: &String| filters.iter().any(|filter| other.contains(filter.as_str()));
+    let skipped = of_module(others).filter(has_filter).flat_map(|other| ["--skip".to_owned(), other]);
+    let libtest: Vec<String> = filters.iter().cloned().chain(skipped).collect();
     let arguments = if has_nextest() {
         // A target is a module between those of the suite and the case.
         let pattern = format!("test(/(^|::){module}::([^:]+::)?{test}$/)");
         [with_program(&["nextest", "run"]), vec!["-E".to_owned(), pattern]].concat()
     } else {
-        [with_program(&["test"]), vec!["--".to_owned()], filter.clone()].concat()
+        [with_program(&["test"]), vec!["--".to_owned()], libtest.clone()].concat()
     };
     let build = with_program(&["test", "--no-run"]);
-    Some(CaseRun { case: case.id.clone(), directory: directory.to_str()?.to_owned(), arguments, build, test: filter })
+    Some(CaseRun { case: case.id.clone(), directory: directory.to_str()?.to_owned(), arguments, build, test: libtest })
 }
 
 /// The option for the test program that a source file belongs to, as far as its place says it.
@@ -88,12 +103,57 @@ pub(super) fn start(run: CaseRun, say: impl FnOnce(Ended) + Send + 'static) {
         command.args(&run.arguments).current_dir(&run.directory).stdin(Stdio::null());
         let ended = match command.output() {
             Ok(output) => {
+                let result = result_of(&run, output.status, &output.stdout, &output.stderr);
                 let text = [output.stdout, output.stderr].concat();
                 let text = String::from_utf8_lossy(&text[text.len().saturating_sub(MAX_SHOWN)..]).into_owned();
-                Ended { case: run.case, result: Ok(output.status.success()), output: text }
+                Ended { case: run.case, result, output: text }
             }
-            Err(error) => Ended { case: run.case, result: Err(format!("cargo: {error}")), output: String::new() },
+            Err(error) => {
+                let result = CaseResult::NotRun(format!("cargo: {error}"));
+                Ended { case: run.case, result, output: String::new() }
+            }
         };
         say(ended);
     });
+}
+
+/// The exit status of nextest if no test matches.
+const NEXTEST_WITHOUT_TESTS: i32 = 4;
+
+/// What the output says about the tests of the case. The exit status is also that of other tests, and a success if there is none.
+fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) -> CaseResult {
+    let nothing = || CaseResult::NotRun("no test of this case was found".to_owned());
+    if run.arguments.first().is_some_and(|first| first == "nextest") {
+        return match status.code() {
+            Some(0) => CaseResult::Passed,
+            Some(NEXTEST_WITHOUT_TESTS) => nothing(),
+            _ => CaseResult::NotPassed,
+        };
+    }
+    let (stdout, stderr) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
+    let filters = || run.test.iter().take_while(|word| *word != "--skip");
+    let is_own = |test: &str| {
+        filters().any(|filter| {
+            test.strip_suffix(filter.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+        })
+    };
+    let of_case = |line: &'_ str| {
+        let (test, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+        is_own(test).then(|| result.to_owned())
+    };
+    let results: Vec<String> = stdout.lines().filter_map(of_case).collect();
+    let is_skip = |line: &str| {
+        let named = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
+        named.is_some_and(|(test, _)| is_own(test))
+    };
+    if results.is_empty() {
+        return if status.success() { nothing() } else { CaseResult::NotPassed };
+    }
+    if results.iter().any(|result| result == "FAILED") {
+        return CaseResult::NotPassed;
+    }
+    // Of several targets, some may have run.
+    let skips = stderr.lines().filter(|line| is_skip(line)).count();
+    let ignored = results.iter().filter(|result| result.starts_with("ignored")).count();
+    if skips + ignored >= results.len() { CaseResult::Skipped } else { CaseResult::Passed }
 }

@@ -16,7 +16,7 @@ use lsp_server::{Notification, Request};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::case_run::Ended;
+use super::case_run::{CaseResult, Ended};
 use super::diagnostics::Published;
 use super::documents::Documents;
 use super::lens::LastRuns;
@@ -237,9 +237,10 @@ impl Session {
     pub(super) fn case_ended(&mut self, ended: Ended) -> io::Result<()> {
         self.is_running = false;
         let (kind, message) = match &ended.result {
-            Ok(true) => (3, format!("{}: passed", ended.case)),
-            Ok(false) => (2, format!("{}: did not pass", ended.case)),
-            Err(error) => (1, format!("{}: {error}", ended.case)),
+            CaseResult::Passed => (3, format!("{}: passed", ended.case)),
+            CaseResult::Skipped => (2, format!("{}: skipped", ended.case)),
+            CaseResult::NotPassed => (2, format!("{}: did not pass", ended.case)),
+            CaseResult::NotRun(reason) => (1, format!("{}: {reason}", ended.case)),
         };
         if !ended.output.is_empty() {
             log(&ended.output)?;

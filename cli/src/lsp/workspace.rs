@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
-use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, load_targets};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, Session, Test, load_targets};
 use evalsuite_schema::Case;
 use evalsuite_schema::diagnostics::{Diagnostic, Diagnostics, Position, SourceRange};
 use evalsuite_schema::discovery::{SKILL_EVALS, SuiteFile, is_case_file, skill_directory};
@@ -92,6 +92,15 @@ impl OpenSuite {
         };
         let loaded = loaded.unwrap_or_else(|| self.session.load(texts.clone()));
         self.take(loaded, texts);
+    }
+
+    /// The paths of the tests of a case, one for each target, and those of all other cases; none while the suite has errors.
+    pub(super) fn tests_of(&self, id: &str) -> (Vec<String>, Vec<String>) {
+        let Some(good) = &self.good else { return Default::default() };
+        let (own, others): (Vec<&Test>, Vec<&Test>) =
+            good.tests.iter().partition(|test| good.cases[test.case].case.id == id);
+        let paths = |tests: Vec<&Test>| tests.into_iter().map(|test| test.path.join("::")).collect();
+        (paths(own), paths(others))
     }
 
     /// Calibrations and their samples among the files of the suite.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Write, stdout};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -288,6 +288,11 @@ impl Outbox {
         let mut out = stdout().lock();
         out.write_all(bytes)?;
         out.flush()
+    }
+
+    /// Whether the agent has not read yet what is being sent.
+    pub(super) fn is_sending(&self) -> bool {
+        matches!(self.turn.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// Sends a message of the proxy.

@@ -72,12 +72,16 @@ pub(super) fn run(command: &[OsString], outbox: Arc<Outbox>, faults: Faults) -> 
         }
         ending.hurry(&mut child);
     };
-    // What it has written still arrives.
-    let limit = Instant::now() + AFTER_SERVER;
+    // What it has written still arrives, however long the agent takes to read it.
+    let mut limit = Instant::now() + AFTER_SERVER;
     while !ending.output_ended && Instant::now() < limit {
-        match happened.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+        match happened.recv_timeout(PAUSE) {
             Ok(event) => ending.hear(event, &mut child),
-            Err(_) => break,
+            Err(RecvTimeoutError::Timeout) if outbox.is_sending() && ending.kill_at.is_none() => {
+                limit = Instant::now() + AFTER_SERVER;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     if !ending.is_expected() {

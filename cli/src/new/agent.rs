@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
+use evalsuite_loader::names::segment;
+use evalsuite_loader::workspace_root;
 use evalsuite_schema::Value;
 
-use super::package::{Changes, PackageHere};
+use super::package::{Changes, CrateSource, PackageHere};
 use super::{NewAgentAcp, NewAgentCli, Question};
 use crate::platform::exit_status::Result;
 use crate::platform::output::stdout;
@@ -63,15 +65,18 @@ impl AgentKind {
         let mut changes = Changes::new(&package.root);
         let targets = self.targets.replace("{command}", &Value::from(command).to_string());
         changes.create(suite.path.join("targets.yaml"), targets);
-        let name = suite.path.file_name().unwrap_or_default().to_string_lossy().replace('-', "_");
+        let name = suite.path.file_name().unwrap_or_default().to_string_lossy();
         let (entry, agent, who) = (&suite.entry, self.agent, self.who);
-        let module = format!("{name}_{agent}");
+        let module = segment(&format!("{name}_{agent}"));
         let test = format!(
             "//! Runs `{entry}` with {who} of its targets file.\n\n\
              evalsuite::include_eval_suite!({entry:?}, agent = {agent:?}, name = {module});\n"
         );
         changes.create(package.root.join(format!("tests/{module}.rs")), test);
         let mut manifest = package.manifest;
+        if !manifest.has_evalsuite() {
+            manifest.add_evalsuite(&CrateSource::of_this_program(), &workspace_root(&package.root));
+        }
         for feature in self.features {
             manifest.add_feature(feature);
         }

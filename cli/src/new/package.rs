@@ -154,6 +154,11 @@ impl Manifest {
         own.into_iter().chain(dependencies).chain(standard).map(|name| name.replace('-', "_")).collect()
     }
 
+    /// Whether tests of the package see the crate `evalsuite`.
+    pub(super) fn has_evalsuite(&self) -> bool {
+        self.crates().contains("evalsuite")
+    }
+
     /// Adds what tests of suites need, unless it is there under any name.
     pub(super) fn add_evalsuite(&mut self, source: &CrateSource, workspace_root: &Path) {
         let root = workspace_root.join("Cargo.toml");

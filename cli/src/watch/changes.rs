@@ -19,14 +19,20 @@ const ATTEMPTS: usize = 10;
 /// Watches the directories of suites and packages, but for those that builds, runs and version control write to.
 pub(super) struct FileWatcher {
     watcher: RecommendedWatcher,
+    /// Directories of packages, and those of workspaces without one.
     packages: BTreeSet<PathBuf>,
     /// Where runs are stored, unless there are suites in it.
     output: Option<PathBuf>,
 }
 
 impl FileWatcher {
-    /// `output` is the directory of runs.
-    pub(super) fn start(directories: &BTreeSet<PathBuf>, output: &Path, events: Sender<Event>) -> notify::Result<Self> {
+    /// `directories` are watched with what is below them, of `workspaces` the manifests and new members. `output` is the directory of runs.
+    pub(super) fn start(
+        directories: &BTreeSet<PathBuf>,
+        workspaces: &BTreeSet<PathBuf>,
+        output: &Path,
+        events: Sender<Event>,
+    ) -> notify::Result<Self> {
         let manifests: BTreeSet<PathBuf> = directories.iter().map(|directory| directory.join("Cargo.toml")).collect();
         let report = move |found: notify::Result<notify::Event>| {
             // The receiver is gone when the program ends.
@@ -41,6 +47,10 @@ impl FileWatcher {
             } else {
                 watcher.watcher.watch(directory, RecursiveMode::Recursive)?;
             }
+        }
+        for root in workspaces.difference(directories) {
+            watcher.watcher.watch(root, RecursiveMode::NonRecursive)?;
+            watcher.packages.insert(root.clone());
         }
         Ok(watcher)
     }
@@ -77,7 +87,8 @@ impl FileWatcher {
     pub(super) fn sift(&mut self, files: BTreeSet<PathBuf>) -> notify::Result<BTreeSet<PathBuf>> {
         let mut sifted = BTreeSet::new();
         for file in files {
-            let below = self.packages.iter().find_map(|package| file.strip_prefix(package).ok());
+            // Of the innermost one.
+            let below = self.packages.iter().rev().find_map(|package| file.strip_prefix(package).ok());
             let is_written_by_runs =
                 |below: &Path| WRITTEN_BY_RUNS.iter().any(|directory| below.starts_with(directory));
             let is_ours = below.is_some_and(|below| {
@@ -130,8 +141,8 @@ fn is_temporary(file: &Path) -> bool {
     name.ends_with('~') || name.ends_with(".swp") || name.ends_with(".swx") || name.starts_with(".#") || name == "4913"
 }
 
-/// Whether only a build shows what a change does.
-pub(super) fn needs_build(file: &Path) -> bool {
+/// Whether a file is one that cargo builds from, whatever the packages are.
+pub(super) fn is_of_build(file: &Path) -> bool {
     let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.ends_with(".rs") || matches!(name, "Cargo.toml" | "Cargo.lock")
 }
@@ -150,7 +161,7 @@ mod tests {
         let sift = |output: &Path, file: &str| {
             let directories = [root.to_path_buf(), root.join("suites")].into();
             fs::create_dir_all(root.join("suites")).unwrap();
-            let mut watcher = FileWatcher::start(&directories, output, mpsc::channel().0).unwrap();
+            let mut watcher = FileWatcher::start(&directories, &BTreeSet::new(), output, mpsc::channel().0).unwrap();
             watcher.sift([root.join(file)].into()).unwrap().len()
         };
         let results = root.join("results");
@@ -165,7 +176,8 @@ mod tests {
         let package = tempfile::tempdir().unwrap();
         let root = package.path().to_path_buf();
         fs::write(root.join("Cargo.toml"), "").unwrap();
-        let mut watcher = FileWatcher::start(&[root.clone()].into(), &root.join("out"), mpsc::channel().0).unwrap();
+        let mut watcher =
+            FileWatcher::start(&[root.clone()].into(), &BTreeSet::new(), &root.join("out"), mpsc::channel().0).unwrap();
         let directory = root.join("temporary");
         let program = std::thread::spawn(move || {
             for round in 0..100 {
@@ -186,7 +198,7 @@ mod tests {
         let manifests: BTreeSet<PathBuf> = ["/p/Cargo.toml".into()].into();
         let lost = notify::Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
         let Some(Event::Files(files)) = event_of(Ok(lost), &manifests) else { panic!("a change of files") };
-        assert!(files == manifests && files.iter().all(|file| needs_build(file)));
+        assert!(files == manifests && files.iter().all(|file| is_of_build(file)));
     }
 
     #[test]
@@ -198,7 +210,7 @@ mod tests {
 
     #[test]
     fn sources_and_manifests_need_a_build() {
-        assert!(["tests/evals.rs", "Cargo.toml", "Cargo.lock"].iter().all(|name| needs_build(Path::new(name))));
-        assert!(!needs_build(Path::new("suites/shop/EVAL.yaml")));
+        assert!(["tests/evals.rs", "Cargo.toml", "Cargo.lock"].iter().all(|name| is_of_build(Path::new(name))));
+        assert!(!is_of_build(Path::new("suites/shop/EVAL.yaml")));
     }
 }

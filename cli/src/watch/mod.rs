@@ -33,7 +33,7 @@ use crate::run::cargo_commands::evalsuite_feature;
 /// On every save, check the suites and run the affected cases
 ///
 /// Builds the tests once, with the feature `reload` of evalsuite, and waits. On every save, checks the suites and runs the affected cases in
-/// the existing test programs. Only changes of Rust sources and manifests cause a build. Runs are stored in target/evalsuite/watch. Nothing
+/// the existing test programs. Only changes of files that the compiler reads, and of manifests, cause a build. Runs are stored in target/evalsuite/watch. Nothing
 /// runs before the first save. Keys on a terminal: `a` runs all cases, `f` runs failed cases again, the arrows select a case, `o` opens it
 /// in $VISUAL or $EDITOR, `/` filters, `q` quits. Requires the feature `watch`. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
@@ -87,7 +87,7 @@ pub(crate) fn run(command: &Watch) -> Result<CommandStatus> {
     let (sender, events) = mpsc::channel();
     #[cfg(unix)]
     forward_end_signals(sender.clone())?;
-    let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone())?;
+    let mut files = FileWatcher::start(&suites.directories(), &suites.workspaces(), &output, sender.clone())?;
     let on_screen = match command.format {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
@@ -149,11 +149,11 @@ fn watch(
         if changed.is_empty() {
             continue;
         }
-        if screen.is_none() && is_told {
+        // Nothing is printed about other files: one of them may be where the output goes.
+        if state.change(&changed)? && screen.is_none() && is_told {
             print_begin()?;
             is_told = false;
         }
-        state.change(&changed)?;
     }
 }
 

@@ -9,7 +9,10 @@ use std::time::SystemTime;
 use std::{env, fs};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription, remove_git_variables};
+use evalsuite_loader::source::plain_text;
+use evalsuite_loader::workspace_root;
 use evalsuite_schema::Value;
+use evalsuite_schema::discovery::{normalize, with_slashes};
 
 use super::suites::Touched;
 use crate::arguments::Build;
@@ -20,6 +23,8 @@ use crate::run::chosen_tests::{listed_checks, read_files};
 /// A test program with suites.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
+    /// What identifies it, also after it was built again.
+    pub(super) id: Arc<str>,
     executable: PathBuf,
     /// When it was linked.
     built: Option<SystemTime>,
@@ -46,6 +51,14 @@ pub(super) struct BuildProblems {
     pub(super) lines: Vec<String>,
     /// As the compiler prints them; else what cargo says.
     pub(super) text: String,
+}
+
+/// What a build made.
+#[derive(Debug, Default)]
+pub(super) struct Built {
+    pub(super) programs: Vec<Program>,
+    /// The files of the packages that the compiler has read, such as those of `include_str!`.
+    pub(super) sources: BTreeSet<PathBuf>,
 }
 
 /// How the test programs are built.
@@ -120,7 +133,7 @@ impl TestBuild {
     }
 
     /// Builds the tests, and asks those that are not among `known` for their suites.
-    pub(super) fn run(&self, known: &[Program]) -> Result<Result<Vec<Program>, BuildProblems>> {
+    pub(super) fn run(&self, known: &[Program]) -> Result<Result<Built, BuildProblems>> {
         let mut built = cargo_test(&self.options);
         built.args(["--no-run", "--message-format=json"]).stdin(Stdio::null());
         let built = self.output_of(built)?;
@@ -138,6 +151,7 @@ impl TestBuild {
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
                 let libraries = libraries(&executable, &self.sysroot)?;
                 let mut program = Program {
+                    id: program_id(&package_root, &executable).into(),
                     built: fs::metadata(&executable).and_then(|metadata| metadata.modified()).ok(),
                     executable,
                     package_root,
@@ -153,8 +167,46 @@ impl TestBuild {
             }
         }
         programs.retain(|program| !program.suites.is_empty());
-        Ok(Ok(programs))
+        Ok(Ok(Built { programs, sources: messages.iter().flat_map(sources).collect() }))
     }
+}
+
+/// The files that the compiler has read for a crate of a package on this disk.
+fn sources(message: &Value) -> Vec<PathBuf> {
+    let is_local = message["package_id"].as_str().is_some_and(|id| id.starts_with("path+"));
+    let files = message["filenames"].as_array().filter(|_| is_local).map(Vec::as_slice).unwrap_or_default();
+    let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
+    let package = manifest.parent().unwrap_or(manifest);
+    // Cargo starts the compiler in the root of the workspace, and for a package outside of it in that of the package.
+    let roots = [workspace_root(package), package.to_owned()];
+    let dep_info = |file: &Value| {
+        let file = Path::new(file.as_str()?);
+        let stem = file.file_stem()?.to_str()?;
+        let is_library = matches!(file.extension().and_then(OsStr::to_str), Some("rlib" | "rmeta" | "so" | "dylib"));
+        let name = stem.strip_prefix("lib").filter(|_| is_library).unwrap_or(stem);
+        plain_text(&file.with_file_name(format!("{name}.d")))
+    };
+    let texts = files.iter().filter_map(dep_info);
+    texts
+        .flat_map(|text| named_sources(&text))
+        .flat_map(|path| roots.clone().map(|root| normalize(&root.join(&path))))
+        .collect()
+}
+
+/// The files that the compiler names in a file for `make`: each has a rule without prerequisites.
+fn named_sources(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.strip_suffix(':')).map(|path| path.replace("\\ ", " ")).collect()
+}
+
+/// The package of a program in its workspace, and the file name of the program without cargo's digest.
+fn program_id(package_root: &Path, executable: &Path) -> String {
+    let file = executable.file_stem().unwrap_or_default().to_string_lossy();
+    let name = file.rsplit_once('-').map_or(&*file, |(name, _)| name);
+    let workspace = workspace_root(package_root);
+    // The directories of two members may have one name.
+    let below = package_root.strip_prefix(&workspace).ok().filter(|below| !below.as_os_str().is_empty());
+    let package = below.unwrap_or_else(|| Path::new(package_root.file_name().unwrap_or_default()));
+    format!("{}::{name}", with_slashes(package))
 }
 
 fn problems(messages: &[Value], stderr: &str) -> BuildProblems {
@@ -214,14 +266,6 @@ impl Program {
         command
     }
 
-    /// What identifies it in its package, also after it was built again: its file name without cargo's digest.
-    pub(super) fn id(&self) -> String {
-        let file = self.executable.file_stem().unwrap_or_default().to_string_lossy();
-        let name = file.rsplit_once('-').map_or(&*file, |(name, _)| name);
-        let package = self.package_root.file_name().unwrap_or_default().to_string_lossy();
-        format!("{package}::{name}")
-    }
-
     fn describe(&self) -> Result<Vec<SuiteDescription>> {
         let checks = listed_checks(&self.command(["--list", "--format", "terse"]).output()?);
         if checks.is_empty() {
@@ -267,7 +311,8 @@ impl Program {
         self.tests_of_cases().map(|(_, case)| case)
     }
 
-    fn tests_of_cases(&self) -> impl Iterator<Item = (&TestDescription, Touched)> {
+    /// Its tests with their cases.
+    pub(super) fn tests_of_cases(&self) -> impl Iterator<Item = (&TestDescription, Touched)> {
         self.suites.iter().flat_map(|suite| {
             let prefix = module_prefix(suite);
             suite.tests.iter().map(move |test| {
@@ -281,4 +326,44 @@ impl Program {
 /// What the paths of a suite's tests begin with.
 fn module_prefix(suite: &SuiteDescription) -> &str {
     suite.check.strip_suffix("suite_check").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_whose_directories_have_one_name_have_different_programs() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |below: &str| root.path().join(below);
+        for member in ["sales/evals", "support/evals"] {
+            fs::create_dir_all(path(member)).unwrap();
+            fs::write(path(member).join("Cargo.toml"), "[package]\nname = \"x\"\n").unwrap();
+        }
+        fs::write(path("Cargo.toml"), "[workspace]\nmembers = [\"*/evals\"]\n").unwrap();
+        let id = |member: &str| program_id(&path(member), Path::new("/t/evals-0123456789abcdef"));
+        assert_eq!([id("sales/evals"), id("support/evals")], ["sales/evals::evals", "support/evals::evals"]);
+        assert_eq!(program_id(Path::new("/gone/shop"), Path::new("/t/my-evals-01")), "shop::my-evals");
+    }
+
+    #[test]
+    fn the_files_that_the_compiler_read_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |below: &str| root.path().join(below);
+        fs::create_dir_all(path("target/deps")).unwrap();
+        fs::write(path("Cargo.toml"), "[package]\nname = \"shop\"\n").unwrap();
+        let dep_info = "/t/libshop-1.rmeta: src/lib.rs src/../my\\ prompts/a.md\n\nsrc/lib.rs:\nsrc/../my\\ prompts/a.md:\n\n# env-dep:X=1:2\n";
+        fs::write(path("target/deps/shop-1.d"), dep_info).unwrap();
+        let message = |id: &str| {
+            json!({
+                "package_id": id, "manifest_path": path("Cargo.toml").to_str(),
+                "filenames": [path("target/deps/libshop-1.rlib").to_str(), path("target/deps/libshop-1.rmeta").to_str()],
+            })
+        };
+        let found: BTreeSet<PathBuf> = sources(&message("path+file:///p#shop@0.1.0")).into_iter().collect();
+        assert_eq!(found, [path("src/lib.rs"), path("my prompts/a.md")].into());
+        assert!(sources(&message("registry+https://x#shop@0.1.0")).is_empty());
+    }
 }

@@ -8,8 +8,8 @@ use std::thread;
 
 use evalsuite_schema::diagnostics::counted;
 
-use super::changes::needs_build;
-use super::programs::{BuildProblems, Program, TestBuild};
+use super::changes::is_of_build;
+use super::programs::{BuildProblems, Built, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::test_process;
 use super::verdicts::{Event, Verdict, Verdicts};
@@ -23,6 +23,8 @@ pub(super) struct WatchState {
     /// The signal that asked `watch` to end.
     pub(super) end_signal: Option<i32>,
     programs: Vec<Program>,
+    /// The files that the compiler read in the last build that succeeded.
+    sources: BTreeSet<PathBuf>,
     activity: Activity,
     /// Cases that run as soon as nothing else is under way.
     wanted: BTreeSet<Touched>,
@@ -55,6 +57,7 @@ impl WatchState {
             filters,
             end_signal: None,
             programs: Vec::new(),
+            sources: BTreeSet::new(),
             activity: Activity::Nothing,
             wanted: BTreeSet::new(),
             wanted_later: BTreeSet::new(),
@@ -91,9 +94,12 @@ impl WatchState {
         format!("{counts}{outdated}; {}", counted(problems, "problem"))
     }
 
-    /// Checks what files changed.
-    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<()> {
-        if files.iter().any(|file| needs_build(file)) {
+    /// Checks what files changed; returns whether one of them is a file of a suite or of the build.
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<bool> {
+        // What is read of suites is read again by the programs.
+        let needs_build = |file: &PathBuf| is_of_build(file) || self.sources.contains(file) && !self.suites.read(file);
+        let (built, others): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|file| needs_build(file));
+        if !built.is_empty() {
             self.is_outdated = true;
             self.is_edited = true;
             self.verdicts.outdate();
@@ -101,13 +107,15 @@ impl WatchState {
             self.start()?;
             self.suites = Suites::find()?;
         }
-        self.is_changed |= files.iter().any(|file| !needs_build(file));
-        self.wanted.extend(self.suites.change(files));
+        self.is_changed |= !others.is_empty();
+        let touched = self.suites.change(files);
+        let is_ours = !built.is_empty() || !touched.is_empty() || files.iter().any(|file| self.suites.read(file));
+        self.wanted.extend(touched);
         if !self.suites.have_errors() {
             let existing = self.suites.all();
             self.verdicts.retain(|case| existing.contains(case));
         }
-        Ok(())
+        Ok(is_ours)
     }
 
     /// Runs every case.
@@ -125,7 +133,11 @@ impl WatchState {
         if !self.is_idle() {
             return Ok(());
         }
-        if self.is_outdated && !self.suites.have_errors() {
+        if self.is_outdated {
+            // With an error in a suite, nothing can be built, and the programs are not those of the sources: cases wait for the build.
+            if self.suites.have_errors() {
+                return Ok(());
+            }
             self.is_outdated = false;
             self.is_changed = false;
             self.activity = Activity::Build;
@@ -174,17 +186,20 @@ impl WatchState {
         Ok(())
     }
 
-    pub(super) fn built(&mut self, built: Result<Result<Vec<Program>, BuildProblems>>) -> Result<()> {
+    pub(super) fn built(&mut self, built: Result<Result<Built, BuildProblems>>) -> Result<()> {
         self.activity = Activity::Nothing;
         match built? {
-            Ok(programs) => {
-                // An edit while it was built needs another build.
-                if self.is_edited && !self.is_outdated {
-                    self.is_edited = false;
+            Ok(Built { programs, sources }) => {
+                self.build_problems = BuildProblems::default();
+                self.sources = sources;
+                if !self.is_outdated && std::mem::take(&mut self.is_edited) {
                     self.want_cases_of_edit(&programs);
                 }
-                self.programs = programs;
-                self.build_problems = BuildProblems::default();
+                // An edit while it was built needs another build. That one is compared with the programs whose results are known, or what
+                // this one has changed would count as unchanged.
+                if !self.is_outdated || self.programs.is_empty() {
+                    self.programs = programs;
+                }
             }
             Err(problems) => {
                 self.build_problems = problems;
@@ -197,18 +212,18 @@ impl WatchState {
 
     /// Runs the cases of programs that an edit changed: first those that failed or are new, then the others.
     fn want_cases_of_edit(&mut self, programs: &[Program]) {
-        let (unchanged, changed): (Vec<&Program>, Vec<&Program>) =
-            programs.iter().partition(|program| self.programs.iter().any(|known| known.is_same_build(program)));
-        let unchanged: BTreeSet<Touched> = unchanged.into_iter().flat_map(Program::cases).collect();
-        self.verdicts.confirm(|case| unchanged.contains(case));
-        for case in changed.into_iter().flat_map(Program::cases) {
-            if self.verdicts.has_run(&case) {
-                self.wanted_later.insert(case);
-            } else {
-                self.wanted.insert(case);
+        for program in programs {
+            if self.programs.iter().any(|known| known.is_same_build(program)) {
+                self.verdicts.confirm(program);
+                continue;
+            }
+            for (test, case) in program.tests_of_cases() {
+                match self.verdicts.last_of(program, &test.test) {
+                    None | Some(Verdict::Failed) => self.wanted.insert(case),
+                    Some(_) => self.wanted_later.insert(case),
+                };
             }
         }
-        self.wanted.extend(self.verdicts.failed().filter(|case| !unchanged.contains(*case)).cloned());
     }
 
     pub(super) fn program_ended(&mut self, index: usize) -> Result<()> {

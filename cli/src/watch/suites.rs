@@ -27,6 +27,8 @@ struct WatchedSuite {
     request: Request,
     include: Option<Include>,
     session: Session,
+    /// What the last check has looked at.
+    files: BTreeSet<PathBuf>,
     diagnostics: Vec<Diagnostic>,
     /// What probes found in the cases that changed last.
     probed: Vec<Diagnostic>,
@@ -66,6 +68,22 @@ impl Suites {
         let packages = suite_search::packages_around(&Vec::from_iter(directories.iter().cloned()));
         directories.extend(packages);
         directories
+    }
+
+    /// Directories of manifests of workspaces.
+    pub(super) fn workspaces(&self) -> BTreeSet<PathBuf> {
+        let roots = self.watched.iter().map(|suite| suite.request.workspace_root.clone());
+        roots.filter(|root| root.join("Cargo.toml").is_file()).collect()
+    }
+
+    /// Whether a file is one of a suite, which programs read again without a build.
+    pub(super) fn read(&self, file: &Path) -> bool {
+        let is_below = |suite: &WatchedSuite| {
+            let directory = suite_directory(&suite.path);
+            // In the directory of the package, other files are there, too.
+            directory != suite.request.package_root && file.starts_with(directory)
+        };
+        self.watched.iter().any(|suite| suite.files.contains(file) || is_below(suite))
     }
 
     /// Every problem, once.
@@ -164,6 +182,7 @@ impl WatchedSuite {
             request,
             include,
             session,
+            files: BTreeSet::new(),
             diagnostics: Vec::new(),
             probed: Vec::new(),
             has_errors: false,
@@ -177,6 +196,7 @@ impl WatchedSuite {
             Some(file) => self.session.reload(file, Texts::default()),
             None => self.session.load(Texts::default()),
         };
+        self.files = loaded.files.all().into_iter().map(|file| file.path).collect();
         let (found, suite) = match &self.include {
             None => (loaded.diagnostics.grouped(), loaded.suite),
             Some(include) => {
@@ -211,9 +231,9 @@ impl WatchedSuite {
         // With an error in it, the suite is the one before the error.
         let Some(broken) = self.broken_cases(now) else { return Vec::new() };
         let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
-        let targets_file = files.iter().any(|file| is_targets_file(file));
-        // Asked of the file system once, not for each case.
         let directory = suite_directory(&self.path);
+        let targets_file = files.iter().any(|file| is_targets_file_of(directory, file));
+        // Asked of the file system once, not for each case.
         let own = |loaded: &LoadedCase| files.iter().any(|file| is_own(loaded, directory, file));
         let others: Vec<&PathBuf> =
             files.iter().filter(|file| !now.cases.iter().any(|case| is_own(case, directory, file))).collect();
@@ -288,8 +308,15 @@ fn any_path(value: &Value, fits: &mut impl FnMut(&str) -> bool) -> bool {
     }
 }
 
-fn is_targets_file(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name == "targets.yaml" || name == "targets.yml")
+/// Whether a file may be the targets file of a suite: in a directory around it, or in a hidden one there.
+fn is_targets_file_of(suite_directory: &Path, file: &Path) -> bool {
+    let is_named = file.file_name().is_some_and(|name| name == "targets.yaml" || name == "targets.yml");
+    let hidden = [".evalsuite", ".agentv"];
+    let directory = file.parent().map(|parent| match parent.parent() {
+        Some(around) if hidden.iter().any(|name| parent.ends_with(name)) => around,
+        _ => parent,
+    });
+    is_named && directory.is_some_and(|directory| suite_directory.starts_with(directory))
 }
 
 #[cfg(test)]
@@ -308,5 +335,17 @@ mod tests {
         };
         assert!(!differ(&case(1, "Graz"), &case(2, "Graz")));
         assert!(differ(&case(1, "Graz"), &case(1, "Linz")));
+    }
+
+    #[test]
+    fn a_targets_file_concerns_the_suites_below_its_directory() {
+        let concerns = |file: &str| is_targets_file_of(Path::new("/w/a/suites/shop"), Path::new(file));
+        for file in ["/w/a/targets.yaml", "/w/a/.evalsuite/targets.yaml", "/w/a/suites/shop/targets.yml"] {
+            assert!(concerns(file), "{file}");
+        }
+        for file in ["/w/b/targets.yaml", "/w/a/suites/other/targets.yaml", "/w/b/.agentv/targets.yaml", "/w/a/x.yaml"]
+        {
+            assert!(!concerns(file), "{file}");
+        }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn start(
         .stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let of_output = TestEvents { program: program.id().into(), events: events.clone() };
+    let of_output = TestEvents { program: Arc::clone(&program.id), events: events.clone() };
     let of_errors = of_output.clone();
     let errors = thread::spawn(move || stderr.into_iter().for_each(|stream| read_notices(stream, &of_errors)));
     thread::spawn(move || {
@@ -85,9 +85,15 @@ impl TestEvents {
     }
 }
 
+/// The lines of a stream, to its end: what tests start writes to it, too, and need not be UTF-8.
+fn lines(stream: impl Read) -> impl Iterator<Item = String> {
+    let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
+    lines.map(|line| String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(&line)).into_owned())
+}
+
 /// Reads the lines that evalsuite prints past the test harness.
 fn read_notices(stream: impl Read, events: &TestEvents) {
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+    for line in lines(stream) {
         let skipped = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
         if let Some((test, _)) = skipped {
             events.ended(test, Verdict::Skipped);
@@ -98,7 +104,7 @@ fn read_notices(stream: impl Read, events: &TestEvents) {
 /// Reads what libtest prints: a line per test, then the output of those that failed.
 fn read_results(stream: impl Read, events: &TestEvents) {
     let mut failure: Option<(String, String)> = None;
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+    for line in lines(stream) {
         if let Some((test, verdict)) = result_of(&line) {
             events.ended(test, verdict);
         } else if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
@@ -113,8 +119,10 @@ fn read_results(stream: impl Read, events: &TestEvents) {
     events.failed(failure);
 }
 
+/// What a program wrote that a test started may be in front of the line.
 fn result_of(line: &str) -> Option<(&str, Verdict)> {
-    let (test, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let (before, result) = line.rsplit_once(" ... ")?;
+    let (_, test) = before.rsplit_once("test ")?;
     match result {
         "ok" => Some((test, Verdict::Passed)),
         "FAILED" => Some((test, Verdict::Failed)),
@@ -129,26 +137,34 @@ mod tests {
 
     use super::*;
 
+    fn events_of(output: &[u8], errors: &[u8]) -> Vec<String> {
+        let (sender, receiver) = mpsc::channel();
+        let events = TestEvents { program: "shop::evals".into(), events: sender };
+        read_results(output, &events);
+        read_notices(errors, &events);
+        drop(events);
+        let shown = |event| match event {
+            Event::Ended(test, verdict) => format!("{} {}", test.test, verdict.word()),
+            Event::Failure(test, text) => format!("{}: {text}", test.test),
+            _ => panic!("another event"),
+        };
+        receiver.into_iter().map(shown).collect()
+    }
+
     #[test]
     fn verdicts_and_the_texts_of_failures_are_read() {
         let output = "\nrunning 3 tests\ntest a::b ... ok\ntest c ... FAILED\ntest d ... ignored, slow\n\nfailures:\n\n\
                       ---- c stdout ----\nevaluation failed: c\n  reason\n\n\nfailures:\n    c\n\ntest result: FAILED.\n";
-        let (sender, receiver) = mpsc::channel();
-        let events = TestEvents { program: "shop::evals".into(), events: sender };
-        read_results(output.as_bytes(), &events);
-        read_notices("evalsuite: SKIPPED e::f: needs a judge\nnoise\n".as_bytes(), &events);
-        drop(events);
-        let lines: Vec<String> = receiver
-            .into_iter()
-            .map(|event| match event {
-                Event::Ended(test, verdict) => format!("{} {}", test.test, verdict.word()),
-                Event::Failure(test, text) => format!("{}: {text}", test.test),
-                _ => panic!("another event"),
-            })
-            .collect();
+        let lines = events_of(output.as_bytes(), b"evalsuite: SKIPPED e::f: needs a judge\nnoise\n");
         assert_eq!(
             lines,
             ["a::b passed", "c FAILED", "d skipped", "c: evaluation failed: c\n  reason", "e::f skipped"]
         );
+    }
+    #[test]
+    fn what_programs_write_that_tests_start_hides_no_verdict() {
+        let output = b"r\xe9sum\xe9\ntest a ... ok\n50 %test b ... FAILED\n\nfailures:\n\n---- b stdout ----\ncaf\xe9\n\nfailures:\n    b\n";
+        let errors = b"caf\xe9\nevalsuite: SKIPPED c: needs a judge\n";
+        assert_eq!(events_of(output, errors), ["a passed", "b FAILED", "b: caf\u{fffd}", "c skipped"]);
     }
 }

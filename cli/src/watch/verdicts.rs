@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::programs::{BuildProblems, Program};
+use super::programs::{BuildProblems, Built, Program};
 use super::suites::Touched;
 use crate::platform::exit_status::Result;
 
@@ -13,7 +13,7 @@ pub(super) enum Event {
     /// Files were written, renamed or removed.
     Files(BTreeSet<PathBuf>),
     WatchError(String),
-    Built(Result<Result<Vec<Program>, BuildProblems>>),
+    Built(Result<Result<Built, BuildProblems>>),
     /// A test has ended.
     Ended(TestId, Verdict),
     /// What a failed test printed.
@@ -52,7 +52,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TestId {
     pub(super) test: String,
-    /// [`Program::id`].
+    /// The [`Program::id`].
     pub(super) program: Arc<str>,
 }
 
@@ -78,7 +78,6 @@ pub(super) struct Verdicts {
 
 impl Verdicts {
     pub(super) fn start(&mut self, program: &Program, tests: &[(String, Touched)]) {
-        let program: Arc<str> = program.id().into();
         for (test, case) in tests {
             self.started += 1;
             let result = LastResult {
@@ -88,7 +87,7 @@ impl Verdicts {
                 text: String::new(),
                 number: self.started,
             };
-            self.last.insert(TestId { test: test.clone(), program: Arc::clone(&program) }, result);
+            self.last.insert(TestId { test: test.clone(), program: Arc::clone(&program.id) }, result);
         }
     }
 
@@ -110,10 +109,11 @@ impl Verdicts {
         self.last.values_mut().for_each(|result| result.verdict = Verdict::Outdated);
     }
 
-    /// The results of cases whose program the build left as it was are those of the sources.
-    pub(super) fn confirm(&mut self, is_unchanged: impl Fn(&Touched) -> bool) {
-        let outdated = self.last.values_mut().filter(|result| result.verdict == Verdict::Outdated);
-        outdated.filter(|result| is_unchanged(&result.case)).for_each(|result| result.verdict = result.earlier);
+    /// The results of a program that the build left as it was are those of the sources.
+    pub(super) fn confirm(&mut self, program: &Program) {
+        let of_program = self.last.iter_mut().filter(|(test, _)| test.program == program.id);
+        let outdated = of_program.filter(|(_, result)| result.verdict == Verdict::Outdated);
+        outdated.for_each(|(_, result)| result.verdict = result.earlier);
     }
 
     /// The cases whose last result is a failure, also an outdated one.
@@ -121,9 +121,10 @@ impl Verdicts {
         self.last.values().filter(|result| result.earlier == Verdict::Failed).map(|result| &result.case)
     }
 
-    /// Whether a case has a result.
-    pub(super) fn has_run(&self, case: &Touched) -> bool {
-        self.last.values().any(|result| result.case == *case)
+    /// How the last run of a test of a program ended, also if that is outdated.
+    pub(super) fn last_of(&self, program: &Program, test: &str) -> Option<Verdict> {
+        let test = TestId { test: test.to_owned(), program: Arc::clone(&program.id) };
+        self.last.get(&test).map(|result| result.earlier)
     }
 
     pub(super) fn fail(&mut self, test: &TestId, text: String) {
@@ -134,8 +135,12 @@ impl Verdicts {
 
     /// Tests whose program ended without a word about them have failed.
     pub(super) fn end_all(&mut self) {
-        for result in self.last.values_mut().filter(|result| result.verdict == Verdict::Running) {
-            (result.verdict, result.earlier) = (Verdict::Failed, Verdict::Failed);
+        for result in self.last.values_mut().filter(|result| result.earlier == Verdict::Running) {
+            result.earlier = Verdict::Failed;
+            // A Rust file may have changed while it ran.
+            if result.verdict != Verdict::Outdated {
+                result.verdict = Verdict::Failed;
+            }
             result.text = "the test program ended before this test".to_owned();
         }
     }

@@ -1,7 +1,7 @@
 //! The servers that agents call in place of the services: one for each base URL, on loopback.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
+use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,9 @@ use tokio::sync::mpsc;
 use ureq::http::Uri;
 
 use super::recorded_trial::{self, RecordedTrial, UpstreamRequest, UpstreamResponse};
-use super::recording::{KeysOfCall, RecordedBody, RecordedRequest, RecordedResponse, recorded_headers, without_keys};
+use super::recording::{
+    KeysOfCall, NO_STATUS, RecordedBody, RecordedRequest, RecordedResponse, recorded_headers, without_keys,
+};
 use super::replayed_trial::ReplayedTrial;
 use super::trial_turns::{RunningTrial, TrialTurns};
 use crate::platform::exit_status::{CliError, Result};
@@ -46,6 +48,18 @@ pub(super) struct Proxy {
 }
 
 type Reply = Response<Parts>;
+
+/// Marks the reply to a call whose client went away before there was an answer: the connection is closed without one.
+#[derive(Debug, Clone, Copy)]
+struct NoAnswer;
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the recorded call had no answer")
+    }
+}
+
+impl std::error::Error for NoAnswer {}
 
 /// The parts of a body, each sent as soon as it is there.
 pub(super) struct Parts {
@@ -96,7 +110,10 @@ impl Proxy {
         let _ = stream.set_nodelay(true);
         let answer = service_fn(|request| {
             let (proxy, base) = (Arc::clone(&self), Arc::clone(&base));
-            async move { Ok::<_, Infallible>(proxy.answer(request, &base).await) }
+            async move {
+                let reply = proxy.answer(request, &base).await;
+                if reply.extensions().get::<NoAnswer>().is_some() { Err(NoAnswer) } else { Ok(reply) }
+            }
         });
         // A client that breaks the connection off gets no answer.
         let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
@@ -181,6 +198,10 @@ impl Proxy {
 fn replayed(response: &RecordedResponse, parts: Vec<(u64, Bytes)>, is_paced: bool) -> Reply {
     let (sender, receiver) = mpsc::channel(1);
     let mut reply = Response::new(Parts::new(receiver));
+    if response.status == NO_STATUS {
+        reply.extensions_mut().insert(NoAnswer);
+        return reply;
+    }
     *reply.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &response.headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {

@@ -15,7 +15,8 @@ use ureq::http;
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::recording::{
-    KeysOfCall, KnownSecrets, RecordedCall, RecordedPart, RecordedRequest, RecordedResponse, Recording, without_keys,
+    KeysOfCall, KnownSecrets, NO_STATUS, RecordedCall, RecordedPart, RecordedRequest, RecordedResponse, Recording,
+    without_keys,
 };
 
 /// How long the end of a trial waits for the ends of responses: clients leave when they have read the last event.
@@ -62,7 +63,7 @@ impl RecordedTrial {
 
     /// A call begins.
     pub(super) fn begin(&self, request: RecordedRequest, keys: &KeysOfCall) -> Arc<CallSoFar> {
-        let response = RecordedResponse { status: 0, headers: [].into(), parts: Vec::new(), is_cut: true };
+        let response = RecordedResponse { status: NO_STATUS, headers: [].into(), parts: Vec::new(), is_cut: true };
         let response = ResponseSoFar { response, parts: Vec::new(), last: Instant::now(), has_ended: false };
         let call = Arc::new(CallSoFar { request, response: Mutex::new(response) });
         let mut so_far = lock(&self.calls);
@@ -244,8 +245,9 @@ fn exchange(
     let response = match ask(client, request) {
         Ok(response) => response,
         Err(error) => {
-            // The client may have gone away.
-            let _ = head.send(Err(error.to_string()));
+            if head.send(Err(error.to_string())).is_err() {
+                call.into_iter().for_each(|call| call.end(true));
+            }
             return;
         }
     };
@@ -253,6 +255,12 @@ fn exchange(
     let mut headers = parts.headers.clone();
     let foreign: Vec<HeaderName> = headers.keys().filter(|name| !is_of_call(name, &parts.headers)).cloned().collect();
     foreign.iter().for_each(|name| drop(headers.remove(name)));
+    let (sender, receiver) = mpsc::channel(16);
+    let head = head.send(Ok(UpstreamResponse { status: parts.status, headers: headers.clone(), parts: receiver }));
+    if head.is_err() {
+        // A client that went away before has no answer, and gets none in a replay.
+        return call.into_iter().for_each(|call| call.end(true));
+    }
     if let Some(call) = call {
         let recorded = RECORDED_HEADERS.iter().filter_map(|name| {
             let value = headers.get(*name)?.to_str().ok()?;
@@ -262,9 +270,7 @@ fn exchange(
         });
         call.answered(parts.status.as_u16(), recorded);
     }
-    let (sender, receiver) = mpsc::channel(16);
-    let has_client = head.send(Ok(UpstreamResponse { status: parts.status, headers, parts: receiver })).is_ok();
-    let is_cut = !pass_on(body.into_reader(), call, &sender, has_client);
+    let is_cut = !pass_on(body.into_reader(), call, &sender);
     if let Some(call) = call {
         call.end(is_cut);
     }
@@ -290,12 +296,8 @@ fn ask(client: &ureq::Agent, request: UpstreamRequest) -> Result<http::Response<
 }
 
 /// Passes the parts of a body on as they arrive, and records them. Whether the body came to its end.
-fn pass_on(
-    mut body: impl Read,
-    call: Option<&CallSoFar>,
-    parts: &mpsc::Sender<io::Result<Bytes>>,
-    mut has_client: bool,
-) -> bool {
+fn pass_on(mut body: impl Read, call: Option<&CallSoFar>, parts: &mpsc::Sender<io::Result<Bytes>>) -> bool {
+    let mut has_client = true;
     let mut buffer = vec![0; LARGEST_PART];
     let mut client_left = None;
     loop {

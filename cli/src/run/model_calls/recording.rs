@@ -81,11 +81,14 @@ pub(super) enum RecordedBody {
     Base64(String),
 }
 
+/// The status of a response that its client did not wait for.
+pub(super) const NO_STATUS: u16 = 0;
+
 /// A response, which a replay sends again byte by byte.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordedResponse {
-    /// Status, such as 200.
+    /// Status, such as 200; 0 if the client went away before there was an answer.
     pub(super) status: u16,
     /// Headers that clients use.
     pub(super) headers: BTreeMap<String, String>,

@@ -388,6 +388,28 @@ fn a_client_that_leaves_and_a_body_that_is_too_large_break_nothing() {
     assert_eq!(recording["calls"][0]["response"]["is_cut"], true, "{text}");
 }
 
+/// As one whose time limit is shorter than the service takes.
+#[test]
+fn a_client_that_left_before_the_answer_gets_none_in_a_replay() {
+    let (_directory, file) = recording_file();
+    let late = vec![Vec::new(), Vec::new(), Vec::new(), Vec::new(), whole("200 OK", "", b"late")];
+    let (url, requests) = service(vec![late, vec![whole("200 OK", "", b"in time")]]);
+    let proxied = Proxied::record(&url);
+    let turn = proxied.begin(&file).unwrap();
+    let client = proxied.send("POST /chat", b"{}");
+    requests.recv().unwrap();
+    drop(client);
+    assert_eq!(proxied.call("POST /chat", b"{}").1, [b"in time"]);
+    assert_eq!(turn.end(true), EndedCalls::default());
+    let replayer = Proxied::replay();
+    let turn = replayer.begin(&file).unwrap();
+    let mut text = String::new();
+    replayer.send("POST /chat", b"{}").read_to_string(&mut text).unwrap();
+    assert_eq!(text, "", "the connection is closed");
+    assert_eq!(replayer.call("POST /chat", b"{}").1, [b"in time"], "the second attempt has its own answer");
+    assert_eq!(turn.end(true), EndedCalls::default());
+}
+
 #[test]
 fn a_paced_replay_takes_the_time_of_the_recording() {
     let (_directory, file) = recording_file();

@@ -52,7 +52,7 @@ fn a_suite_in_two_open_directories_is_one_suite() {
 #[test]
 fn a_case_is_run_by_its_lens() {
     let package = suites::cases();
-    let mut client = with_cargo(&package, "echo \"ran $*\"; case \"$*\" in *refund*) exit 0;; esac; exit 101");
+    let mut client = with_cargo(&package, "echo \"ran $*\"; echo 'test evals::shop::refund ... ok'");
     client.open_file(CASE, REFUND);
     let found = lenses(&mut client);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -67,7 +67,10 @@ fn a_case_is_run_by_its_lens() {
     assert_eq!(client.request("workspace/executeCommand", run.clone())["result"], Value::Null);
     assert_eq!(client.wait_for("window/showMessage")["params"]["message"], "refund: passed");
     let logged = client.take("window/logMessage");
-    assert_eq!(logged.last().expect("the output")["params"]["message"], "ran test --test shop -- shop::refund\n");
+    assert_eq!(
+        logged.last().expect("the output")["params"]["message"],
+        "ran test --test shop -- shop::refund\ntest evals::shop::refund ... ok\n"
+    );
     client.wait_for("workspace/codeLens/refresh");
 
     let mut other = run;
@@ -76,6 +79,49 @@ fn a_case_is_run_by_its_lens() {
     let none = json!({ "command": "evalsuite.other", "arguments": [] });
     assert_eq!(client.request("workspace/executeCommand", none)["error"]["code"], -32602);
     client.shut_down();
+}
+
+/// What is said about the case after a run with this output.
+fn said_after(package: &Package, script: &str) -> Value {
+    let mut client = with_cargo(package, script);
+    client.open_file(CASE, REFUND);
+    let command = lenses(&mut client)[0]["command"].clone();
+    let run = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert!(client.request("workspace/executeCommand", run).get("error").is_none());
+    let said = client.wait_for("window/showMessage")["params"]["message"].clone();
+    client.shut_down();
+    said
+}
+
+#[test]
+fn a_run_says_what_became_of_the_tests_of_the_case_and_of_no_other_one() {
+    let package = suites::cases();
+    let said = |script: &str| said_after(&package, script);
+    assert_eq!(said("echo 'running 0 tests'"), "refund: no test of this case was found");
+    assert_eq!(said("echo 'test shop::refund_late ... ok'"), "refund: no test of this case was found");
+    assert_eq!(
+        said("echo 'test shop::refund ... ok'; echo 'test my_shop::refund ... FAILED'; exit 101"),
+        "refund: passed"
+    );
+    let skipped = "echo 'test a::shop::refund ... ok'; echo 'evalsuite: SKIPPED a::shop::refund: needs a judge' >&2";
+    assert_eq!(said(skipped), "refund: skipped");
+    assert_eq!(said("echo 'error: expected `;`' >&2; exit 101"), "refund: did not pass");
+}
+
+#[test]
+fn each_target_of_the_case_is_run_and_no_case_with_a_longer_name() {
+    let package = suites::cases();
+    package.write("suites/shop/EVAL.yaml", &suites::EVAL.replace("timeout_seconds: 60", "targets: [mini, large]"));
+    package.write("suites/shop/cases/refund-late/case.yaml", &REFUND.replace("id: refund", "id: refund-late"));
+    let mut client = with_cargo(&package, "");
+    client.open_file(CASE, REFUND);
+    let arguments = lenses(&mut client)[0]["command"]["arguments"][0]["arguments"].clone();
+    let expected = "test --test shop -- shop::mini::refund shop::large::refund --skip shop::mini::refund_late --skip shop::large::refund_late";
+    let shown = arguments.as_array().expect("a list").iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+    assert_eq!(shown, expected);
+    client.shut_down();
+    let output = "echo 'test shop::mini::refund ... ok'; echo 'test shop::large::refund ... FAILED'; exit 101";
+    assert_eq!(said_after(&package, output), "refund: did not pass");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! When agent, proxy or server ends, the other two end as well.
 
+use std::io::Read as _;
+
 use evalsuite_needs::needs;
 
 use super::*;
@@ -35,6 +37,23 @@ fn a_server_that_dies_ends_the_proxy_with_its_status() {
     assert_eq!((rest.len(), status.code()), (0, Some(3)));
     let last = session.trace().pop().unwrap();
     assert_eq!(last, ("ended".to_owned(), json!("exit status: 3")));
+}
+
+/// As one that dies right after its answer, while the agent waits for its model.
+#[cfg(unix)]
+#[test]
+fn an_agent_that_is_slow_to_read_gets_all_that_a_server_wrote_before_its_end() {
+    let session = Session::new(&json!({}));
+    // More than two pipes and the buffer between them hold.
+    let mut proxy = session.proxy(&["sh", "-c", "head -c 180000 /dev/zero | tr '\\0' x; exit 3"]);
+    let mut proxy = proxy.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let input = proxy.stdin.take();
+    // Longer than the output of a server that has ended is waited for.
+    thread::sleep(Duration::from_millis(2500));
+    let mut read = Vec::new();
+    proxy.stdout.take().unwrap().read_to_end(&mut read).unwrap();
+    drop(input);
+    assert_eq!((read.len(), proxy.wait().unwrap().code()), (180_000, Some(3)));
 }
 
 #[test]

@@ -520,6 +520,28 @@ fn an_agent_of_the_agent_client_protocol_becomes_the_agent_of_a_test_file() {
     assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 4 tests\n");
 }
 
+/// A suite that was converted, or written by hand.
+#[test]
+fn an_agent_of_any_suite_has_a_valid_module_and_the_crate_that_it_needs() {
+    let package = package();
+    package.write("suites/2024-cards.v2/EVAL.yaml", "tests:\n  - { id: a, input: hi, criteria: polite }\n");
+    let output = package.run(&["new", "agent-cli"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("created tests/_2024_cards_v2_cli.rs\n"), "{}", output.out);
+    assert!(output.out.contains("dev-dependency evalsuite, "), "{}", output.out);
+    assert!(read(&package, "tests/_2024_cards_v2_cli.rs").contains("agent = \"cli\", name = _2024_cards_v2_cli);"));
+    let manifest = read(&package, "Cargo.toml");
+    assert!(manifest.contains(r#"features = ["cli-agents", "sealed"]"#), "{manifest}");
+    let checked = package.run(&["check"]);
+    assert_eq!(
+        (checked.code, checked.out.contains("1 suite with 1 test")),
+        (0, true),
+        "{}{}",
+        checked.out,
+        checked.err
+    );
+}
+
 #[test]
 fn a_calibration_passes_check() {
     let package = package();

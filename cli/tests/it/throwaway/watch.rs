@@ -53,10 +53,15 @@ struct Watching {
 
 impl Watching {
     fn short(package: &Package) -> Self {
+        Self::short_of(package, &["--test", "evals"])
+    }
+
+    /// Of these test programs.
+    fn short_of(package: &Package, tests: &[&str]) -> Self {
         let call = Call::program(PROGRAM, package).with_cargo();
         let features = without_reload();
-        let arguments = ["evalsuite", "watch", "--format", "short", "--test", "evals", "--features", &features];
-        let mut child = call.args(arguments).spawn();
+        let arguments = ["evalsuite", "watch", "--format", "short", "--features", &features];
+        let mut child = call.args([&arguments, tests].concat()).spawn();
         let stdout = child.stdout.take().expect("a pipe");
         let (sender, output) = channel();
         thread::spawn(move || {
@@ -146,6 +151,9 @@ fn saved_files_are_checked_and_their_cases_run_without_a_build() {
     let nothing = "evalsuite: 0 passed, 0 FAILED, 0 skipped; 0 problems";
     assert_eq!(watching.change(), [nothing], "nothing runs before a change");
     let built = built_at(&program);
+    package.write("watch.log", nothing);
+    let told = watching.output.recv_timeout(Duration::from_secs(1));
+    assert!(told.is_err(), "a file of nobody, to which the output may go: {told:?}");
 
     let first = "suites/by_case/cases/first/case.yaml";
     package.write(first, &case("hello", "goodbye"));
@@ -257,6 +265,47 @@ fn a_valid_case_runs_while_the_file_of_another_one_is_broken() {
     package.write(&second, &case("hello", "nothing"));
     watching.change();
     assert_eq!(runs("second"), 2);
+}
+
+#[slow(builds)]
+#[test]
+fn every_edit_is_built_and_no_verdict_is_that_of_an_older_program() {
+    let package = package("watched_edits");
+    let evals = |prefix: &str| TESTS.replace("{} {note}", &format!("{{}} {prefix} {{note}}"));
+    let prompt = "prompts/system.txt";
+    let other = TESTS.replace("by_case\")", "by_case\", name = other)");
+    let other = other.replace("let note =", "let _ = include_str!(\"../prompts/system.txt\");\n    let note =");
+    package.write(prompt, "Be kind.").write("tests/evals.rs", &evals("")).write("tests/other.rs", &other);
+    let [first, second] = ["first", "second"].map(|case| format!("suites/by_case/cases/{case}/case.yaml"));
+    let watching = Watching::short_of(&package, &["--test", "evals", "--test", "other"]);
+    let last = || watching.change().pop().expect("a line");
+    assert_eq!(last(), "evalsuite: 0 passed, 0 FAILED, 0 skipped; 0 problems");
+    package.write(&first, &case("hello", "hello there"));
+    assert_eq!(last(), "evalsuite: 0 passed, 2 FAILED, 0 skipped; 0 problems");
+
+    // A file of another program is saved while the first edit is built.
+    package.write("tests/evals.rs", &evals("there"));
+    thread::sleep(Duration::from_millis(300));
+    package.write("tests/other.rs", &format!("{other}\n"));
+    assert_eq!(last(), "evalsuite: 3 passed, 1 FAILED, 0 skipped; 0 problems");
+
+    package.write(&second, &case("hello", "hello").replace("input", "inptu"));
+    watching.change();
+    package.write("tests/evals.rs", &evals(""));
+    assert!(last().starts_with("evalsuite: 0 passed, 0 FAILED, 0 skipped, 4 outdated; "));
+    package.write(&first, &case("hello", "hello there "));
+    assert!(
+        last().starts_with("evalsuite: 0 passed, 0 FAILED, 0 skipped, 4 outdated; "),
+        "the program is an older one"
+    );
+    package.write(&second, &case("hello", "hello"));
+    assert_eq!(last(), "evalsuite: 2 passed, 2 FAILED, 0 skipped; 0 problems");
+
+    let runs = || package.records().of_case("second").len();
+    let before = runs();
+    package.write(prompt, "Be brief.");
+    assert_eq!(last(), "evalsuite: 2 passed, 2 FAILED, 0 skipped; 0 problems");
+    assert!(runs() > before, "the compiler has read the file");
 }
 
 #[slow(builds)]

@@ -15,6 +15,7 @@ use evalsuite_schema::{AcpTarget, ReportedTokens, Value};
 use crate::agents::acp::agent_process::AgentProcess;
 use crate::agents::acp::session::{Reported, Session, Turn, Unanswered};
 use crate::agents::acp::session_files::SessionFiles;
+use crate::agents::acp::transcript::Transcript;
 use crate::agents::command::command_call::{with_stderr_text, write_captured};
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::agents::command_exchange::{CommandCall, CommandFailure};
@@ -62,7 +63,7 @@ impl AcpSession {
         let mut running = self.0.borrow_mut();
         let session = match running.as_mut() {
             Some(session) => {
-                session.turn = Turn::until(end);
+                session.begin_turn(end);
                 session.files.give(&prompt.all_files().cloned().collect::<Vec<_>>());
                 session
             }
@@ -113,6 +114,18 @@ fn start(
 }
 
 impl Session {
+    /// Begins a further turn. Work that the agent has reported since the end of the turn before is part of neither: of an answer that was
+    /// graded without it, and of the next one, it would be wrong.
+    fn begin_turn(&mut self, end: Instant) {
+        self.turn = Turn::until(end);
+        self.handle_ready();
+        if !self.turn.transcript.recording.messages.is_empty() {
+            self.turn.transcript = Transcript::default();
+            let problem = "it reported work between two turns, after it had answered `session/prompt`";
+            self.turn.notes.problem(problem.to_owned());
+        }
+    }
+
     /// Sends the prompt, after the session is made. Returns the result of the prompt.
     fn ask(&mut self, ask: &CommandCall<'_>, target: &AcpTarget, prompt: &AcpPrompt) -> Result<Value, Unanswered> {
         if self.id.is_none() {

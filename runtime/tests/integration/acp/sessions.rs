@@ -117,3 +117,27 @@ fn a_session_that_ends_in_a_later_turn_keeps_the_turns_before() {
     assert_eq!(turns[0].answer.as_deref(), Some("got 1"));
     assert!(file(&case, "trajectory.json").contains("got 1"));
 }
+
+#[test]
+fn work_that_is_reported_between_two_turns_is_not_the_answer_of_the_next_one() {
+    let agent = r#"
+start
+text 'got 1'
+answer 3 '{"stopReason":"end_turn"}'
+sleep 0.2
+text 'got 2, says the first turn'
+hear
+text 'nothing'
+end end_turn 4
+"#;
+    let waits = grader("waits", 4, json!({"code-grader": {"run": {"command": {"shell": "sleep 1; echo pass"}}}}));
+    let mut first = turn("one", "got 1");
+    first["graders"] = json!([contains("got 1"), waits]);
+    let turns = json!([first, turn("two", "got 2")]);
+    let case = Package::new(agent, "").run_case(&case_json("a", json!([]), json!({"conversation": {"turns": turns}})));
+    let (_, message) = error(&case);
+    let expected = "turn 2: the agent broke the protocol: it reported work between two turns";
+    assert!(message.starts_with(expected), "{message}");
+    assert_eq!(case.trials()[0].turns.as_ref().unwrap()[0].answer.as_deref(), Some("got 1"));
+    assert!(file(&case, "agent/turn-001/protocol.jsonl").contains("says the first turn"), "the log has it");
+}
