@@ -1,5 +1,5 @@
 //! Calls of agents that are commands of a targets file or speak the Agent Client Protocol, and transcripts from the spans of instrumented
-//! agents.
+//! agents; and what becomes of the MCP servers of targets in a run.
 
 #[cfg_attr(not(feature = "acp"), path = "without_acp.rs")]
 pub(crate) mod acp;
@@ -23,4 +23,21 @@ impl Evals {
         self.judge_commands = command::loader();
         self
     }
+}
+
+/// Whether servers are started, and recorded for replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpMode {
+    /// They are started.
+    Live,
+    /// They are started, and their answers are recorded for replays.
+    Record,
+    /// Their recorded answers take their place.
+    Replay,
+}
+
+impl McpMode {
+    /// The words of the setting.
+    pub(crate) const WORDS: [(&str, Option<Self>); 4] =
+        [("", None), ("live", Some(Self::Live)), ("record", Some(Self::Record)), ("replay", Some(Self::Replay))];
 }

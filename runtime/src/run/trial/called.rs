@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Input, Role};
 
-use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
 use crate::agents::spans::Trace;
 use crate::model::agent::RustAgent;
@@ -20,8 +20,8 @@ use crate::model::recording::Recording;
 use crate::model::trial as api;
 use crate::platform::async_runtime::TaskCount;
 use crate::platform::clock::Stopwatch;
-use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
+use crate::platform::threads::{Ended, call_within};
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::record::cassette::AgentCall;
 use crate::run::trial::prepared::{Agent, Prepared};
