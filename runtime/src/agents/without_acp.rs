@@ -6,7 +6,7 @@ use evalsuite_records::record::Note;
 use evalsuite_schema::AcpTarget;
 
 use crate::agents::command::cli_agent::ResolvedCommand;
-use crate::agents::command_exchange::{CommandCall, CommandFailure};
+use crate::agents::{CommandCall, CommandFailure};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 

@@ -14,7 +14,7 @@ pub(crate) mod cli_agent {
 
     use evalsuite_schema::{AcpTarget, CliTarget};
 
-    use crate::agents::command_exchange::{CommandAnswer, CommandCall};
+    use crate::agents::{CommandAnswer, CommandCall};
     use crate::model::agent::{Targets, UnusableTarget};
     use crate::model::command::CommandEnvironment;
     use crate::model::interpolation::Unresolved;

@@ -12,7 +12,7 @@ use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::agents::command::cli_agent::CliAgent;
-use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
+use crate::agents::{CommandCall, CommandFailure, Writer};
 use crate::judge::NoJudge;
 use crate::judge::endpoint::endpoint_judge;
 use crate::judge::endpoint_settings::Endpoint;

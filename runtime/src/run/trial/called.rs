@@ -9,8 +9,8 @@ use evalsuite_records::record::{Note, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Input, Role};
 
 use crate::agents::command::cli_agent::ResolvedCommand;
-use crate::agents::command_exchange::{CommandCall, CommandFailure, Writer};
 use crate::agents::spans::Trace;
+use crate::agents::{CommandCall, CommandFailure, Writer};
 use crate::model::agent::RustAgent;
 use crate::model::command::EndWithTrial;
 use crate::model::depth::MOST_LEVELS;
