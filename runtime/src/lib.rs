@@ -94,8 +94,9 @@ pub mod tooling {
     pub use crate::entry::test_entry::LongCases;
     #[cfg(feature = "tooling")]
     pub use crate::entry::tooling::*;
-    pub use crate::platform::environment::{names as variable_names, names_of_keys, var as variable};
-    pub use crate::platform::process::git_variables::remove_git_variables;
+    pub use crate::platform::environment::{
+        names as variable_names, names_of_keys, remove_git_variables, var as variable,
+    };
     #[cfg(feature = "mcp")]
     pub use crate::record::mcp::*;
     pub use crate::record::model_calls::{
@@ -108,12 +109,12 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::entry::calibration::judge_calibration;
+    pub use crate::entry::grader_tests::grader_examples;
     pub use crate::entry::test_entry::{case as run_case, check as suite_check};
-    pub use crate::entry::{calibration::judge_calibration, grader_tests::grader_examples};
     pub use crate::grade::standalone::{
         AgentWork, EndedTrial, GradableEvidence, end_case, end_conversation, end_trial,
     };
     pub use crate::model::outcome::with_duration_ms;
-    pub use crate::model::suite::Origin;
-    pub use crate::model::suite::{CompiledJson, SuiteTexts};
+    pub use crate::model::suite::{CompiledJson, Origin, SuiteTexts};
 }

@@ -1,6 +1,7 @@
-//! Commands of suites, and the paths that suites name.
+//! Commands of suites, the paths that suites name, and what commands of a trial may use: the keys of targets, code graders and hooks that are
+//! sealed.
 
-use evalsuite_derive::skip_empty;
+use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 
@@ -65,3 +66,97 @@ impl PathRef {
 }
 
 crate::keys::made!(PathRef, PreparedCommand);
+
+/// Whether the kernel confines a command, and what it may use then.
+#[skip_empty]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
+#[json(fill)]
+#[keys(id = "sealing")]
+pub struct Sealing {
+    /// Whether the Linux kernel confines the command to its workspace, the system's programs, and what `read` and `write` name. `auto`: if the
+    /// kernel can; the record says whether it did. `required`: if it cannot, the trial is an error before the agent starts.
+    #[key(Choice(SealMode::WORDS), "auto", default = "the suite's `execution.sealed`, else `off`")]
+    pub sealed: Option<SealMode>,
+    /// Network access of a sealed command: everything, nothing, or TCP with these ports, which do not restrict UDP.
+    #[key(OneOf(&[Choice(Network::WORDS), Object(NetworkPorts::TABLE)]), "{ports: [443]}", default = "`all`", by_hand)]
+    pub network: Option<Network>,
+    /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database.
+    #[key(Boolean, "true", default = "`false`")]
+    #[json(default, skip_if = "std::ops::Not::not")]
+    pub unix_sockets: bool,
+    /// Files and directories that a sealed command may read and run: relative or absolute paths, or `~/…`, which it also finds in its own home
+    /// directory. The suite and the records stay closed.
+    #[key(List(&OneOf(&[File, Directory])), "[./prompts, ~/.config/my-agent]", codes(MissingPath, PathEscape), by_hand)]
+    pub read: Vec<PathRef>,
+    /// Like `read`, for files and directories that it may also change.
+    #[key(List(&OneOf(&[File, Directory])), "[~/.cache/my-agent]", codes(MissingPath, PathEscape), by_hand)]
+    pub write: Vec<PathRef>,
+}
+
+impl Sealing {
+    /// These settings where they say something, else those of `other`.
+    pub fn or(self, other: &Self) -> Self {
+        let or = |own: Vec<PathRef>, other: &Vec<PathRef>| if own.is_empty() { other.clone() } else { own };
+        Self {
+            sealed: self.sealed.or(other.sealed),
+            network: self.network.or_else(|| other.network.clone()),
+            unix_sockets: self.unix_sockets || other.unix_sockets,
+            read: or(self.read, &other.read),
+            write: or(self.write, &other.write),
+        }
+    }
+
+    /// Whether it asks for a seal, on systems that have one.
+    pub fn asks(&self) -> bool {
+        self.sealed.is_some_and(|mode| mode != SealMode::Off)
+    }
+}
+
+/// Whether a command is sealed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
+#[json(rename_all = "lowercase")]
+pub enum SealMode {
+    /// It has the rights of the user.
+    #[default]
+    Off,
+    /// It is sealed where the kernel can do so.
+    Auto,
+    /// It is sealed, or the trial is an error.
+    Required,
+}
+
+impl SealMode {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// What a sealed command may reach over the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
+#[json(rename_all = "lowercase")]
+pub enum Network {
+    /// Everything.
+    #[default]
+    All,
+    /// Nothing.
+    None,
+    /// TCP with these ports.
+    Ports(Vec<u16>),
+}
+
+impl Network {
+    /// The words that select what needs no ports.
+    pub const WORDS: &'static [&'static str] = &["all", "none"];
+}
+
+/// TCP ports.
+#[derive(Debug, Keys)]
+#[keys(id = "network", what = "`network`")]
+pub struct NetworkPorts {
+    /// Ports that the command may connect to and listen on.
+    #[key(Some(&Integer(1, 65_535)), "[443]", required)]
+    pub ports: Vec<u64>,
+}
+
+crate::keys::made!(Network);

@@ -45,13 +45,11 @@ pub mod keys;
 mod layout;
 #[doc(hidden)]
 pub mod line_breaks;
-mod mcp;
 pub mod media_type;
 mod message;
 pub mod placeholder;
 #[doc(hidden)]
 pub mod rfc3339;
-mod sealing;
 mod skill;
 #[doc(hidden)]
 pub mod sorting;
@@ -67,7 +65,9 @@ pub use case::{
     Aggregation, Case, Conversation, EmptyProbe, Input, OnDependencyFailure, OnTurnFailure, ProbeSettings,
     ReferenceSolution, ReferenceSource, Task, Turn,
 };
-pub use command::{Argument, Command, PathRef};
+#[doc(hidden)]
+pub use command::NetworkPorts;
+pub use command::{Argument, Command, Network, PathRef, SealMode, Sealing};
 pub use diagnostics::Location;
 pub use examples::{Example, Examples};
 pub use execution::{
@@ -82,19 +82,15 @@ pub use hooks::{WrittenHook, WrittenHooks};
 pub use json::is_default;
 pub use json::{Object, Value};
 pub use layout::{Layout, LayoutRules, Scoring};
-pub use mcp::{Mcp, McpFault, McpFaultKind, McpServer};
 pub use message::{Content, ContentPart, Message, Part, Role, ToolCall, Usage};
 #[doc(hidden)]
 pub use rfc3339::duration;
 pub use rfc3339::milliseconds;
-#[doc(hidden)]
-pub use sealing::NetworkPorts;
-pub use sealing::{Network, SealMode, Sealing};
 pub use skill::{Skill, SkillEval, SkillEvals, SkillExpectation};
 pub use suite::{Suite, SuiteJson, SuiteKind};
 pub use targets_file::{
-    AcpTarget, CliTarget, HealthCheck, HealthProbe, OutputForm, PermissionDecision, PermissionRule, Permissions,
-    Provider, ReportedTokens, TargetEntry, TargetsFile, ToolKind,
+    AcpTarget, CliTarget, HealthCheck, HealthProbe, Mcp, McpFault, McpFaultKind, McpServer, OutputForm,
+    PermissionDecision, PermissionRule, Permissions, Provider, ReportedTokens, TargetEntry, TargetsFile, ToolKind,
 };
 #[doc(hidden)]
 pub use user::ConversationKeys;

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Layout;
 
-use super::{Outline, SuiteEntry, outline_of, suite_json};
+use super::{Outline, SuiteEntry, outline_of, read_suite_json};
 use crate::cases::sources;
 use crate::cases::sources::CaseSources;
 use crate::diagnostic::Diagnostics;
@@ -14,7 +14,7 @@ pub(super) const DIRECTORY: &str = "cases";
 
 pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
-    let json = suite_json::read(path, Layout::Combined, scope, d);
+    let json = read_suite_json(path, Layout::Combined, scope, d);
     let mut sources = CaseSources::default();
     // The kind of an unreadable suite file is unknown: every strategy may be right.
     if let Some((suite, written)) = &json {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{Case, Input, Layout, PathRef, ReferenceSolution, SuiteJson, Task, Trials, Workspace};
 
-use super::{Outline, SuiteEntry, suite_json};
+use super::{Outline, SuiteEntry, read_suite_json};
 use crate::cases::case::CheckedCase;
 use crate::cases::{CaseFiles, PlacedCase, ReadCases, is_mapping, sources, takes_file, workspace};
 use crate::diagnostic::{Code, Diagnostics};
@@ -24,7 +24,7 @@ const TASK_FILE: &str = "task.json";
 
 pub(super) fn outline(entry: &SuiteEntry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
     let path = entry.file.as_deref()?;
-    let json = suite_json::read(path, Layout::Tasks, scope, d);
+    let json = read_suite_json(path, Layout::Tasks, scope, d);
     let root = &scope.roots.suite_root;
     let listing = evalsuite_schema::discovery::list(root, root, "tasks", DIRECTORY);
     sources::report(&listing, root, None, scope, d);

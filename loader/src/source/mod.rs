@@ -1,7 +1,6 @@
 //! Files that were looked at, and places in them. Only regular files of a limited size are read.
 
-mod line_index;
-mod written_text;
+mod positions;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType};
@@ -15,7 +14,7 @@ use hmac_sha256::Hash;
 
 pub use evalsuite_schema::diagnostics::Position;
 
-pub(crate) use line_index::LineIndex;
+pub(crate) use positions::LineIndex;
 
 /// `path` relative to `root` if it is inside, with `/` separators.
 pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
@@ -248,7 +247,7 @@ impl Files {
             let (start, end) = span.range?;
             let file = self.text(&self.get(span.file))?;
             let raw = file.get(byte_at(&file, start)?..byte_at(&file, end)?)?;
-            written_text::position_of(raw, start, text, offset)
+            positions::position_of(raw, start, text, offset)
         };
         position().map_or(span, |position| Span::character(span.file, position))
     }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Strategy, is_default};
 
-use super::case_identity::{CaseIdentity, fields_of_identity};
 use super::{Reason, Status, TrialRecord, UnknownParts, Usage};
 use crate::exact_sums::{mean, sum_of_known};
+use crate::record::identity::{CaseIdentity, fields_of_identity};
 
 /// Most trials that repeat a case, if no setting says otherwise. A case takes as many as tell a change from chance; most take fewer than ten.
 #[doc(hidden)]

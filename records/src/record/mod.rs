@@ -26,14 +26,13 @@ macro_rules! names {
 mod baseline_file;
 mod calibration;
 mod case;
-mod case_identity;
 mod decision;
 mod grader;
+mod identity;
 mod pair;
 mod probe;
 mod run;
 mod seal;
-mod suite_id;
 mod summary;
 mod trial;
 
@@ -54,16 +53,15 @@ pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, Sa
 pub use case::{
     BaselineResult, CaseRecord, Conditions, DEFAULT_CONFIRMING, Expectation, Rule, Stability, TrialSummary,
 };
-pub use case_identity::CaseIdentity;
 pub use decision::{DecisionCase, DecisionRecord, DecisionSuite};
 pub use grader::{Assertion, CommandRecord, GraderRecord, GraderState, JudgeRecord, Verdict};
+pub use identity::{CaseIdentity, SuiteId};
 pub use pair::{AnswerPair, PairRecord, PairReply, Side};
 pub use probe::{
     Floor, GraderNotRun, ProbeRates, ProbeRecord, ProbeResult, ProbedCase, ProbedGrader, ResultKind, Share,
 };
 pub use run::{ChosenTests, CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use seal::{SealRecord, SealState};
-pub use suite_id::SuiteId;
 pub use summary::{
     Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary, UnknownCosts,
     UserCounts,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Location, Object, is_default};
 
-use super::case_identity::fields_of_identity;
 use super::{CaseIdentity, GraderRecord, JudgeRecord, Reason, ReasonCode, SealRecord, Status, Usage};
+use crate::record::identity::fields_of_identity;
 
 /// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]

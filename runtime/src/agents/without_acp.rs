@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use evalsuite_records::record::Note;
 use evalsuite_schema::AcpTarget;
 
-use crate::agents::command::resolved_command::ResolvedCommand;
-use crate::agents::command_exchange::{CommandCall, CommandFailure};
+use crate::agents::command::cli_agent::ResolvedCommand;
+use crate::agents::{CommandCall, CommandFailure};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 

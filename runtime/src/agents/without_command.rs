@@ -9,14 +9,17 @@ pub(crate) fn loader() -> Option<LoadTargets> {
 pub(crate) mod cli_agent {
     use std::collections::BTreeSet;
     use std::convert::Infallible;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     use evalsuite_schema::{AcpTarget, CliTarget};
 
-    use super::resolved_command::ResolvedCommand;
+    use crate::agents::{CommandAnswer, CommandCall};
     use crate::model::agent::{Targets, UnusableTarget};
+    use crate::model::command::CommandEnvironment;
     use crate::model::interpolation::Unresolved;
+    use crate::model::suite_location::SuiteLocation;
+    use crate::platform::redaction::Redactor;
 
     /// There is none.
     #[derive(Debug, Clone)]
@@ -49,19 +52,6 @@ pub(crate) mod cli_agent {
             match self.never {}
         }
     }
-}
-
-pub(crate) mod resolved_command {
-    use std::convert::Infallible;
-    use std::path::{Path, PathBuf};
-
-    use evalsuite_schema::CliTarget;
-
-    use super::cli_agent::CliAgent;
-    use crate::agents::command_exchange::{CommandAnswer, CommandCall};
-    use crate::model::command::CommandEnvironment;
-    use crate::model::suite_location::SuiteLocation;
-    use crate::platform::redaction::Redactor;
 
     /// There is none.
     #[derive(Debug)]

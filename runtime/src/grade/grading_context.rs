@@ -10,9 +10,8 @@ use evalsuite_schema::grader::{AnswerStep, Preprocessor, trim};
 use evalsuite_schema::json::from_str_with_unique_keys;
 
 use crate::grade::patterns;
-use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
 use crate::judge::grader_inquiry::GraderInquiry;
-use crate::judge::judge_choice::JudgeChoice;
+use crate::judge::judge_choice::{AskingGrader, JudgeChoice, JudgeSeal};
 use crate::model::command::CommandEnvironment;
 use crate::model::evals::Registry;
 use crate::model::evidence::Evidence;

@@ -2,7 +2,6 @@
 
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
-pub(crate) mod command_input;
 pub(crate) mod compare;
 pub(crate) mod composite;
 pub(crate) mod field_accuracy;

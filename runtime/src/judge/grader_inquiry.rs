@@ -8,14 +8,12 @@ use evalsuite_records::record::{JudgeRecord, Note, ReasonCode, Usage};
 use evalsuite_schema::grader::JudgeSettings;
 
 use crate::judge::NoJudge;
-use crate::judge::asking_grader::AskingGrader;
 use crate::judge::contradiction::ReplyDefect;
 use crate::judge::judge_call::{CallPurpose, JudgeFailure, until_readable};
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, recorded_judges};
+use crate::judge::judge_choice::{AskingGrader, ChosenJudge, JudgeChoice, recorded_judges};
 use crate::judge::prompt_texts::{CONTRADICTION, REPAIR, REPAIR_DATA, SHORTER, repair_prompt};
-use crate::model::judge::Inquiry;
 use crate::model::judge::request::LIMIT;
-use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
+use crate::model::judge::{Inquiry, InvalidReply, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::digest::sha256;
 
 /// The questions of one call of a grader. It outlives the borrowed evidence, because a grader in Rust has a thread of its own.

@@ -9,13 +9,12 @@ use evalsuite_records::record::{GraderRecord, GraderState, ReasonCode, Verdict};
 use evalsuite_schema::json::{FromJson, Value, json, to_value};
 use evalsuite_schema::sorting::sort_by;
 
-use crate::judge::asking_grader::AskingGrader;
-use crate::judge::judge_choice::{ChosenJudge, JudgeOptions};
+use crate::judge::judge_choice::{AskingGrader, ChosenJudge, JudgeOptions};
 use crate::model::cassette::{ASKED_MODEL, Asker, LookUp};
 use crate::model::judge::reply::unfinished;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::clock::with_jitter;
-use crate::platform::isolated_call::Ended;
+use crate::platform::threads::Ended;
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the

@@ -1,28 +1,36 @@
-//! Which judges a grader asks: named by the grader, the environment, the macro, or the targets file.
+//! Which judges a grader asks: named by the grader, the environment, the macro, or the targets file, whose judges are commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use evalsuite_records::record::{ReasonCode, SealRecord};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::agents::command::cli_agent::CliAgent;
+use crate::agents::{CommandCall, CommandFailure, Writer};
 use crate::judge::NoJudge;
-use crate::judge::asking_grader::AskingGrader;
-use crate::judge::command_judge::command_judge;
 use crate::judge::endpoint::endpoint_judge;
 use crate::judge::endpoint_settings::Endpoint;
 use crate::model::agent::{LoadTargets, Targets, UnusableTarget};
 use crate::model::callable::registered;
-use crate::model::cassette::OF_COMMAND;
-use crate::model::judge::{BoundJudge, JudgeError, Judges};
+use crate::model::cassette::{Cassette, OF_COMMAND};
+use crate::model::command::CommandEnvironment;
+use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest, Judges};
+use crate::model::messages::answer;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::sha256_of_data;
 use crate::platform::environment;
+use crate::platform::redaction::Redactor;
+use crate::platform::seal_terms::SealedFiles;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::platform::url::secrets_of_query;
 use crate::record::cassette::recorded_input::add_named_files;
+use crate::record::grader_files::GraderFiles;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]
@@ -220,5 +228,121 @@ impl JudgeOptions {
     /// Secrets in the settings that have no variable of their own.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
         self.endpoint.iter().flat_map(|endpoint| secrets_of_query(&endpoint.url))
+    }
+}
+
+struct CommandJudge {
+    agent: CliAgent,
+    directory: UntrustedDirectory,
+    workspace: PathBuf,
+    places: SuiteLocation,
+    seal: JudgeSeal,
+    environment: CommandEnvironment,
+    redactor: Redactor,
+    calls: AtomicU32,
+}
+
+/// The judge that calls a command. The files of its calls go to the directory of the grader that asks.
+fn command_judge(agent: CliAgent, grader: &AskingGrader, places: &SuiteLocation) -> BoundJudge {
+    let variables = agent.variables();
+    let name = format!("cli:{}", agent.name);
+    let judge = CommandJudge {
+        agent,
+        directory: grader.files.directory(&grader.directory),
+        workspace: grader.workspace.clone(),
+        places: places.clone(),
+        seal: grader.seal.clone(),
+        environment: grader.environment.clone(),
+        redactor: grader.files.redactor().and(variables.iter().map(String::as_str)),
+        calls: AtomicU32::new(0),
+    };
+    BoundJudge::blocking(name, move |request| judge.answer(request))
+}
+
+impl CommandJudge {
+    fn answer(&self, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+        let command = self
+            .agent
+            .resolve(&|name: &str| environment::var(name))
+            .map_err(|unset| JudgeError::permanent(unset.message).unpaid())?;
+        let own = Some(self.workspace.clone()).filter(|workspace| workspace.is_dir());
+        let files = SealedFiles { own: own.into_iter().collect(), ..SealedFiles::default() };
+        let seal = self.environment.seals.seal(&command.target.sealing, &self.places, files).map_err(|refusal| {
+            self.seal.add(&refusal.record);
+            let message = format!("judge `{}` cannot run: {}", self.agent.name, refusal.message);
+            JudgeError::permanent(message).with_code(ReasonCode::NotSealed).unpaid()
+        })?;
+        seal.record.iter().for_each(|record| self.seal.add(record));
+        let prompt = match request.system() {
+            "" => request.user().to_owned(),
+            system => format!("{}\n\n{}", system.trim_end(), request.user()),
+        };
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let answered = command.call(&CommandCall {
+            prompt: &prompt,
+            files: &[],
+            case_id: request.case_id(),
+            trial: request.trial(),
+            directory: &self.directory.join(format!("judge-{call}")),
+            cwd: &self.workspace,
+            environment: &self.environment,
+            limit: request.limit(),
+            writer: Writer::Judge,
+            keep: true,
+            redactor: &self.redactor,
+            mcp: None,
+            seal: seal.start.as_ref(),
+        });
+        let outcome = answered.reported;
+        let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
+        let reply = JudgeReply {
+            // It is recorded, so it must not hold the secrets that the command was given.
+            text: self.redactor.apply(&said).into_owned(),
+            usage: outcome.usage,
+            cost_usd: outcome.cost_usd,
+            model: outcome.model,
+            is_cut_off: false,
+        };
+        match answered.result {
+            Ok(()) => Ok(reply),
+            Err(CommandFailure::Failed(message) | CommandFailure::TimedOut(message)) => {
+                Err(JudgeError::new(self.redactor.apply(&message).into_owned()).after(&reply))
+            }
+        }
+    }
+}
+
+/// A grader of a trial that asks judges.
+pub(crate) struct AskingGrader {
+    /// Name of the grader, below the names of the composites around it.
+    pub(crate) path: String,
+    pub(crate) case_id: String,
+    /// Index of the trial.
+    pub(crate) trial: u32,
+    /// Where the files of the grader go.
+    pub(crate) directory: PathBuf,
+    pub(crate) files: GraderFiles,
+    pub(crate) cassette: Cassette,
+    pub(crate) workspace: PathBuf,
+    pub(crate) environment: CommandEnvironment,
+    pub(crate) seal: JudgeSeal,
+}
+
+/// Whether the kernel confined the commands that a grader has asked so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JudgeSeal(Arc<Mutex<Option<SealRecord>>>);
+
+impl JudgeSeal {
+    /// Of several commands, those without a seal count.
+    pub(crate) fn add(&self, started: &SealRecord) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|known| !known.is_unsealed()) {
+            *known = Some(started.clone());
+        }
+    }
+
+    /// `None`: no command was asked.
+    pub(crate) fn record(&self) -> Option<SealRecord> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -1,7 +1,5 @@
 //! Selection and calls of judges: prompts, replies, votes, services and commands; and what simulated users are asked.
 
-pub(crate) mod asking_grader;
-pub(crate) mod command_judge;
 pub(crate) mod contradiction;
 #[cfg_attr(not(feature = "judge"), path = "without_endpoint.rs")]
 pub(crate) mod endpoint;
@@ -12,7 +10,6 @@ pub(crate) mod judge_choice;
 pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod reply_reader;
-pub(crate) mod requested_reply;
 #[cfg(feature = "users")]
 pub(crate) mod simulated_user_turn;
 pub(crate) mod user_prompt;

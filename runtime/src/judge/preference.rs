@@ -6,9 +6,8 @@ use evalsuite_schema::json::{Value, json};
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::JudgeFailure;
 use crate::judge::judge_choice::ChosenJudge;
-use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM};
+use crate::judge::prompt_texts::{PREFERENCE, PREFERENCE_SYSTEM, object, or_undecided, text};
 use crate::judge::reply_reader::{decided, text_of};
-use crate::judge::requested_reply::{object, or_undecided, text};
 use crate::judge::user_prompt::{ShownAnswer, add_section};
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 

@@ -5,7 +5,7 @@ use evalsuite_schema::json::from_str_with_unique_keys;
 use evalsuite_schema::{Object, Value};
 
 use crate::judge::contradiction::{self, ReplyDefect, SATISFIED};
-use crate::judge::requested_reply::{MOST_ASSERTIONS, ReplyShape};
+use crate::judge::prompt_texts::{MOST_ASSERTIONS, ReplyShape};
 use crate::model::judge::InvalidReply;
 use crate::model::judge::reply::answer_of;
 use crate::model::messages::outer_object;

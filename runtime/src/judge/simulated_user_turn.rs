@@ -3,9 +3,8 @@
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Message, Role, SimulatedUser};
 
-use crate::judge::prompt_texts::{USER_TURN, USER_TURN_SYSTEM};
+use crate::judge::prompt_texts::{USER_TURN, USER_TURN_SYSTEM, object, text};
 use crate::judge::reply_reader::{bool_of, last_object, text_of};
-use crate::judge::requested_reply::{object, text};
 use crate::judge::user_prompt::add_section;
 use crate::model::judge::{InvalidReply, JudgeRequest, fenced};
 use crate::model::messages::content_text;

@@ -13,7 +13,7 @@ use evalsuite_schema::media_type::{of_extension, of_name};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
-use crate::judge::requested_reply::ReplyShape;
+use crate::judge::prompt_texts::ReplyShape;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;
 use crate::model::judge::{JudgeImage, fenced};

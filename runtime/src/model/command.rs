@@ -12,10 +12,8 @@ use evalsuite_records::record::SealRecord;
 use evalsuite_schema::{PathRef, SealMode, Sealing};
 
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::environment;
-use crate::platform::process::Echo;
-use crate::platform::process::git_variables::{CEILING, ceiling_of};
-use crate::platform::process::{Detached, RunningGroup, TERMINATION_GRACE, end_groups, spawn};
+use crate::platform::environment::{self, CEILING, ceiling_of};
+use crate::platform::process::{Detached, Echo, RunningGroup, TERMINATION_GRACE, end_groups, spawn};
 use crate::platform::seal_terms::{SealRefusal, SealedFiles};
 use crate::platform::sealed::SealedStart;
 use crate::platform::sealed::decision::{SealDecision, decide};

@@ -12,9 +12,6 @@ pub(crate) mod evidence;
 pub(crate) mod grader;
 pub(crate) mod interpolation;
 pub(crate) mod judge;
-#[cfg(feature = "tooling")]
-pub(crate) mod loaded_suite;
-pub(crate) mod mcp_mode;
 pub(crate) mod messages;
 pub(crate) mod outcome;
 pub(crate) mod progress;

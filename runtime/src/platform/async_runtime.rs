@@ -1,17 +1,18 @@
 //! The tokio runtime for async code of users: one per process, so that shared clients, pools and sessions outlive
-//! single calls.
+//! single calls; and the threads that run code of users, which must not end the process: a test would pass.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
-use std::{io, thread};
+use std::{io, process, thread};
 
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::LocalSet;
 
-use crate::platform::user_code::set_user_code;
+use crate::platform::notice;
 
 /// The runtime of the process, or one that the program brings.
 #[derive(Debug, Clone, Default)]
@@ -126,4 +127,30 @@ pub(crate) fn block_on<F: Future>(handle: &Handle, future: F) -> F::Output {
         }
         polled
     }))
+}
+
+thread_local! {
+    static USER_CODE: UserCode = const { UserCode(Cell::new(None)) };
+}
+
+/// The process in which this thread runs code of users; a fork of it may end. On Linux with glibc, `exit` drops the thread-local values of
+/// the thread that calls it; under Wine it does not. A handler for all threads would need unsafe code.
+struct UserCode(Cell<Option<u32>>);
+
+/// From now on, this thread runs code of users, or no longer.
+pub(crate) fn set_user_code(is_running: bool) {
+    let _ = USER_CODE.try_with(|code| code.0.set(is_running.then(process::id)));
+}
+
+impl Drop for UserCode {
+    fn drop(&mut self) {
+        if self.0.get() == Some(process::id()) {
+            let name = thread::current().name().unwrap_or("without a name").to_owned();
+            notice::say(&format!(
+                "an agent, grader or judge ended the process with `exit` (thread `{name}`); the process is aborted, so that its test \
+                 does not pass"
+            ));
+            process::abort();
+        }
+    }
 }

@@ -8,8 +8,6 @@ pub(crate) mod environment;
 pub(crate) mod errors;
 pub(crate) mod excerpt;
 pub(crate) mod files;
-pub(crate) mod isolated_call;
-pub(crate) mod map_on_threads;
 pub(crate) mod notice;
 pub(crate) mod process;
 #[cfg(test)]
@@ -19,7 +17,7 @@ pub(crate) mod seal_terms;
 #[cfg_attr(not(all(target_os = "linux", feature = "sealed")), path = "without_seal.rs")]
 pub(crate) mod sealed;
 pub(crate) mod shell_quoting;
+pub(crate) mod threads;
 pub(crate) mod url;
-pub(crate) mod user_code;
 
 pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

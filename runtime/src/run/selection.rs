@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
-    use crate::model::loaded_suite::loaded_suite;
+    use crate::model::suite::loaded_suite;
 
     fn case(change: impl FnOnce(&mut Case)) -> Case {
         let mut case = Case::new("c", Location::new("f", 1, 1));

@@ -5,16 +5,14 @@ pub(crate) mod copy;
 pub(crate) mod diff;
 pub(crate) mod replayable_changes;
 pub(crate) mod repos;
-pub(crate) mod skills;
 pub(crate) mod snapshot;
 pub(crate) mod value_placeholders;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::json::{FromJson, ToJson};
 
+pub(crate) use self::base::{WorkspaceBase, build, copy_to_trial, materialise, replace_skills, restore};
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
-pub(crate) use crate::workspace::base::{WorkspaceBase, build, copy_to_trial, materialise, restore};
-pub(crate) use crate::workspace::skills::replace_skills;
 
 /// The state of a base workspace that a reset returns to.
 #[derive(Debug, Clone, Default, ToJson, FromJson)]

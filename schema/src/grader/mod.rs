@@ -1,6 +1,5 @@
 //! Graders and their settings: one file per family, and the table of built-in types.
 
-mod answer_step;
 mod code;
 mod compare;
 mod composite;
@@ -24,7 +23,6 @@ use config::grader_config;
 
 pub use crate::calendar_date::DateFormat;
 pub use crate::command::PreparedCommand;
-pub use answer_step::{AnswerStep, ObjectStep, StepWord};
 pub use code::{CodeGrader, ResultSource};
 pub use compare::{Compare, ComparedWith, ReferenceAnswer};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
@@ -35,6 +33,7 @@ pub(crate) use judge::CRITERIA;
 pub use judge::{
     Criterion, JudgeSettings, LlmGrader, OldRubric, Operator, Preprocessor, Prompt, PromptCommand, Rubrics, ScoreRange,
 };
+pub use keys::{AnswerStep, ObjectStep, StepWord};
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use regex::Regex;
 pub use similar::Similar;

@@ -34,7 +34,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "runtime/src/run", order: RUN },
     FloorPlan { folder: "runtime/src/run/trial", order: TRIAL },
     FloorPlan { folder: "runtime/src/run/trials", order: TRIALS },
-    FloorPlan { folder: "runtime/src/run/case", order: &["case_record", "replaced_records"] },
+    FloorPlan { folder: "runtime/src/run/case", order: &["case_record"] },
     FloorPlan { folder: "statistics/src", order: STATISTICS },
     FloorPlan { folder: "report/src", order: REPORT },
     FloorPlan { folder: "convert/src", order: CONVERT },
@@ -74,7 +74,6 @@ const SCHEMA: &[&str] = &[
     "gate",
     "keys",
     "command",
-    "sealing",
     "hooks",
     "message",
     "chat",
@@ -89,7 +88,6 @@ const SCHEMA: &[&str] = &[
     "suite",
     "calibration",
     "skill",
-    "mcp",
     "wildcard",
     "targets_file",
     "digest",
@@ -280,7 +278,6 @@ const RUN: &[&str] = &[
 const TRIAL: &[&str] = &[
     "trial_attempt",
     "recorded_models",
-    "trial_seal",
     "mcp_servers",
     "prepared",
     "trial_hooks",
@@ -293,7 +290,7 @@ const TRIAL: &[&str] = &[
     "trial_record",
 ];
 
-const TRIALS: &[&str] = &["repeated_attempts", "counted_trials", "running_trials"];
+const TRIALS: &[&str] = &["counted_trials", "running_trials"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer_or_in_a_circle() {

@@ -3,7 +3,6 @@
 mod hostile;
 mod json;
 mod second_opinion;
-mod timing;
 mod yaml_errors;
 mod yaml_values;
 

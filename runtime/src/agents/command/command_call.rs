@@ -6,11 +6,10 @@ use std::process::Command;
 
 use evalsuite_records::record::Note;
 
-use crate::agents::OUTPUT_LIMIT;
+use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::command::command_line::{OUTPUT, PROMPT};
 use crate::agents::command::output_file::{self, Reading};
-use crate::agents::command::resolved_command::ResolvedCommand;
-use crate::agents::command_exchange::{CommandAnswer, CommandCall, CommandFailure};
+use crate::agents::{CommandAnswer, CommandCall, CommandFailure, OUTPUT_LIMIT};
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;

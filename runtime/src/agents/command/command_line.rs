@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::placeholder::{Piece, Syntax};
 
-use crate::agents::command_exchange::CommandCall;
+use crate::agents::CommandCall;
 use crate::platform::shell_quoting::quoted;
 
 /// Names of the files of a call.
@@ -91,7 +91,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::agents::command_exchange::Writer;
+    use crate::agents::Writer;
     use crate::model::command::CommandEnvironment;
     use crate::platform::redaction::Redactor;
     use crate::platform::untrusted::UntrustedDirectory;

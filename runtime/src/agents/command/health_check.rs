@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use evalsuite_schema::HealthProbe;
 
+use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::command::command_call::with_stderr;
-use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::command::{CommandEnvironment, shell};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{file_key, sha256};
-use crate::platform::isolated_call::{Cancel, Ended, call_within};
 use crate::platform::process::{self, Echo, Finished};
 use crate::platform::redaction::Redactor;
+use crate::platform::threads::{Cancel, Ended, call_within};
 use crate::record::coordination::run_once;
 
 /// Limit of a check, by default.

@@ -6,7 +6,6 @@ pub(crate) mod command_line;
 pub(crate) mod health_check;
 pub(crate) mod output_file;
 pub(crate) mod output_reply;
-pub(crate) mod resolved_command;
 pub(crate) mod targets_file;
 
 use crate::model::agent::{Bound, BoundAgent, IntoAgent, LoadTargets};

@@ -11,8 +11,8 @@ use evalsuite_schema::json::Reader;
 use evalsuite_schema::{Object, OutputForm, Value};
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use crate::agents::Writer;
 use crate::agents::command::output_reply::{self, KEYS, KEYS_OF_SPENDING, Reply, misspelled};
-use crate::agents::command_exchange::Writer;
 use crate::model::outcome::Outcome;
 use crate::platform::excerpt::escaped;
 use crate::platform::redaction::all_secrets;

@@ -17,7 +17,7 @@ use evalsuite_schema::{Mcp, McpFaultKind, Value};
 
 use self::proxied_server::ProxiedServer;
 use self::traced_calls::{McpCall, TracedExchange, TracedServer};
-use crate::model::mcp_mode::McpMode;
+use crate::agents::McpMode;
 use crate::model::outcome::Outcome;
 use crate::model::recording::{Recording, ServerCalls};
 use crate::platform::redaction::Redactor;

@@ -1,7 +1,9 @@
-//! Ends a run that its tests have not ended: `cargo evalsuite finish`.
+//! Ends a run that its tests have not ended: `cargo evalsuite finish`. Records of cases that have newer ones are removed.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_records::file_replacement::sorted_entries;
 use evalsuite_records::record::RunSummary;
 
 use crate::entry::run_error::RunError;
@@ -9,10 +11,12 @@ use crate::platform::file_lock::FileLock;
 use crate::platform::files::{RedactedFiles, sorted_directories};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::UntrustedDirectory;
-use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
+use crate::record::run_directory::layout::{
+    BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, EARLIER_CASES, SUMMARY,
+};
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary::summarize_run;
-use crate::run::case::replaced_records::remove_replaced;
+use crate::run::case::case_record::EarlierRecords;
 use crate::run::case_setup::end_own_base;
 use crate::run::session::Session;
 use crate::run::settings::Settings;
@@ -99,4 +103,43 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
     let file = run.path().join(SUMMARY);
     UntrustedDirectory::new(run.path()).write_record(SUMMARY, &summary, &Redactor::default()).map_err(failed)?;
     Ok(FinishedRun { hooks, problems, summary, file })
+}
+
+/// Removes the earlier records of cases whose new ones are whole: their process was killed before it did so. `suite` is the
+/// directory of a suite in which no test is running.
+fn remove_replaced(suite: &Path) -> io::Result<()> {
+    for earlier in sorted_entries(&suite.join(EARLIER_CASES))? {
+        let case = suite.join(CASES).join(earlier.file_name().unwrap_or_default());
+        if case.join(CASE_RECORD).is_file() {
+            EarlierRecords::of(&case).remove()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::run::case::case_record::set_aside;
+
+    #[test]
+    fn earlier_records_are_removed_once_there_are_new_ones() {
+        let root = tempfile::tempdir().unwrap();
+        let case = root.path().join("cases/a-12345678");
+        let write = || {
+            fs::create_dir_all(&case).unwrap();
+            fs::write(case.join("case.json"), "").unwrap();
+        };
+        write();
+        // The process dies before the earlier records are removed.
+        let _ = set_aside(&case).unwrap();
+        remove_replaced(root.path()).unwrap();
+        assert!(root.path().join("earlier/a-12345678/case.json").is_file(), "there are no new records yet");
+        write();
+        remove_replaced(root.path()).unwrap();
+        assert!(!root.path().join("earlier").exists());
+        assert!(case.join("case.json").is_file());
+    }
 }

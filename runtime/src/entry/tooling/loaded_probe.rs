@@ -8,7 +8,7 @@ use evalsuite_schema::{Case, Suite};
 use crate::entry::probe::{made_up_suite, not_probed};
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
-use crate::model::loaded_suite::loaded_suite;
+use crate::model::suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::Settings;

@@ -8,7 +8,7 @@ use crate::entry::calibration::report;
 use crate::entry::evals_run::RunOptions;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::evals::Evals;
-use crate::model::loaded_suite::loaded_suite;
+use crate::model::suite::loaded_suite;
 use crate::run::calibration::{CalibrationReport, measured_alone};
 use crate::run::settings::Settings;
 

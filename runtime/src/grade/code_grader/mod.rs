@@ -10,8 +10,7 @@ use evalsuite_schema::grader::{CodeGrader, PreparedCommand, ResultSource};
 use evalsuite_schema::{Sealing, Value};
 
 use crate::grade::code_grader::result_object::VerdictRule;
-use crate::grade::command_input::with_input;
-use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, timed_out};
+use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, timed_out, with_input};
 use crate::grade::grader_record::GraderResult;
 use crate::grade::user_grader::GraderCall;
 use crate::model::score::Score;

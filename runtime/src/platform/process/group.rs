@@ -4,14 +4,12 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-#[cfg(windows)]
-use super::job;
-#[cfg(windows)]
-use super::job::ProcessJob;
 #[cfg(unix)]
 use super::members;
 #[cfg(unix)]
 use super::watchdog;
+#[cfg(windows)]
+use super::windows::{ProcessJob, ask_to_end};
 
 /// A program that was started here, with its process group. Its processes are ended when this is dropped, and if it is watched,
 /// also when this process dies, however that happens.
@@ -204,7 +202,7 @@ fn signal_group(known: &RunningGroup, end: End) -> bool {
     return group(known.id).is_some_and(|group| rustix::process::kill_process_group(group, end.signal()).is_ok());
     // A job ends its processes when its group drops it.
     #[cfg(windows)]
-    return end == End::Ask && job::ask_to_end(known.id).is_ok();
+    return end == End::Ask && ask_to_end(known.id).is_ok();
 }
 
 #[cfg(unix)]

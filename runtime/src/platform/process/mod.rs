@@ -4,19 +4,16 @@
 //! Hand-written for Unix: crates for process groups such as `command-group` end a group when asked, but not when this process is killed. On
 //! Windows, a job object does both.
 
-pub(crate) mod git_variables;
 mod group;
-#[cfg(windows)]
-mod job;
 #[cfg(unix)]
 pub(crate) mod members;
-#[cfg(windows)]
-mod parent_process;
 pub(crate) mod test_runner;
 #[cfg(all(test, unix))]
 mod tests;
 #[cfg(unix)]
 pub(crate) mod watchdog;
+#[cfg(windows)]
+mod windows;
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -25,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::git_variables::remove_git_variables;
+use crate::platform::environment::remove_git_variables;
 use crate::platform::notice;
 use crate::platform::redaction::{all_secrets, without_secrets};
 use crate::platform::sealed::SealedStart;

@@ -41,7 +41,7 @@ fn watch_parent() -> impl FnOnce() + Send + 'static {
 
 #[cfg(windows)]
 fn watch_parent() -> impl FnOnce() + Send + 'static {
-    use super::parent_process::ParentProcess;
+    use super::windows::ParentProcess;
 
     || match ParentProcess::find() {
         Some(parent) => {
@@ -80,7 +80,7 @@ impl CargoParent {
 
     #[cfg(windows)]
     pub(crate) fn find() -> Option<Self> {
-        let parent = super::parent_process::ParentProcess::find()?;
+        let parent = super::windows::ParentProcess::find()?;
         let is_cargo = parent.program.eq_ignore_ascii_case("cargo.exe");
         Some(Self { id: parent.id, start_ticks: parent.start, started: parent.started()? }).filter(|_| is_cargo)
     }

@@ -1,8 +1,6 @@
 //! One case of a run: its dependencies, its trials, its record.
 
 pub(crate) mod case_record;
-#[cfg(feature = "tooling")]
-pub(crate) mod replaced_records;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Status};
 

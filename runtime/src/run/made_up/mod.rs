@@ -3,7 +3,6 @@
 
 pub(crate) mod bounded_grading;
 pub(crate) mod grader_examples;
-pub(crate) mod judge_spending;
 mod made_up_conversation;
 pub(crate) mod made_up_grading;
 pub(crate) mod made_up_suite;

@@ -14,7 +14,7 @@ use super::made_up_suite::MadeUpSuite;
 use super::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::model::evals::Evals;
 use crate::model::evidence::Evidence;
-use crate::model::loaded_suite::loaded_suite;
+use crate::model::suite::loaded_suite;
 use crate::run::settings::Settings;
 
 fn place(line: u32) -> Location {

@@ -3,7 +3,6 @@
 
 mod advice;
 mod case_probe;
-mod empty_document;
 mod empty_probes;
 mod findings;
 mod mutants;

@@ -10,7 +10,7 @@ use evalsuite_schema::{Argument, Case, Command, Grader, GraderConfig};
 
 use crate::model::suite::EvalCase;
 use crate::platform::digest::{case_key, sha256};
-use crate::platform::map_on_threads::map_on_threads;
+use crate::platform::threads::map_on_threads;
 use crate::run::case_report::{CaseError, decode_case, decode_suite};
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::case_probe::{graders_by_path, probe_case};

@@ -13,12 +13,12 @@ use std::time::Duration;
 use evalsuite_records::record::{DEFAULT_CONFIRMING, Mode, ModelCalls};
 use evalsuite_schema::{SealMode, variable};
 
+use crate::agents::McpMode;
 use crate::judge::endpoint_settings::{Endpoint, EndpointVariables};
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands, JudgeOptions};
 use crate::model::agent::LoadTargets;
 use crate::model::command::{SealDefaults, hidden_directories};
 use crate::model::judge::{Judges, MOST_CONFIRM};
-use crate::model::mcp_mode::McpMode;
 use crate::model::progress::ProgressListeners;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;

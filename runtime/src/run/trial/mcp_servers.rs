@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 use evalsuite_schema::Mcp;
 
-use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::McpMode;
+use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::mcp::{McpSession, McpTrial};
-use crate::model::mcp_mode::McpMode;
 use crate::platform::digest::case_key;
 use crate::platform::environment;
 use crate::record::cassette::{Placeholders, cassette_path};

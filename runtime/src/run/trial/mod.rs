@@ -13,7 +13,6 @@ pub(crate) mod size_limits;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_hooks;
 pub(crate) mod trial_record;
-pub(crate) mod trial_seal;
 
 use std::io;
 

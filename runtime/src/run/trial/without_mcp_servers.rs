@@ -2,7 +2,7 @@
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
 
-use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::mcp::McpSession;
 use crate::run::trial::trial_attempt::{EarlyEnd, TrialAttempt};
 

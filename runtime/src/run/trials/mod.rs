@@ -1,7 +1,6 @@
 //! The trials of a case, until the case is decided or a limit is reached.
 
 pub(crate) mod counted_trials;
-mod repeated_attempts;
 pub(crate) mod running_trials;
 
 use std::{io, panic, thread};

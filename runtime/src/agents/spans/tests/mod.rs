@@ -12,7 +12,7 @@ use tracing::{Instrument, Level, Span, info_span};
 
 use crate::agents::spans::Trace;
 use crate::model::recording::Captured;
-use crate::platform::isolated_call::Cancel;
+use crate::platform::threads::Cancel;
 
 /// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {

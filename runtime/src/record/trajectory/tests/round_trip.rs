@@ -8,8 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::record::trajectory::read;
-use crate::record::trajectory::tests::validator::problems;
-use crate::record::trajectory::tests::written;
+use crate::record::trajectory::tests::{problems, written};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-zé\"\\\\\n{}]{1,12}"]

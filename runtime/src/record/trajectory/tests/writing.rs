@@ -5,8 +5,7 @@ use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 
 use crate::platform::redaction::Redactor;
-use crate::record::trajectory::tests::validator::problems;
-use crate::record::trajectory::tests::{written, written_with};
+use crate::record::trajectory::tests::{problems, written, written_with};
 
 #[test]
 fn calls_and_what_they_returned_stand_in_one_step() {

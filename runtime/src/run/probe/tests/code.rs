@@ -12,7 +12,7 @@ use evalsuite_schema::{
 use super::codes;
 use crate::model::evals::Evals;
 use crate::model::evidence::{Evidence, WorkspaceChanges};
-use crate::model::loaded_suite::loaded_suite;
+use crate::model::suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
 use crate::run::made_up::made_up_suite::MadeUpSuite;
 use crate::run::probe::findings;

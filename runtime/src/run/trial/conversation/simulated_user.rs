@@ -7,10 +7,9 @@ use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::{Conversation, Message, Object, Role, SimulatedUser};
 
-use crate::judge::asking_grader::{AskingGrader, JudgeSeal};
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::JudgeFailure;
-use crate::judge::judge_choice::{ChosenJudge, JudgeChoice, JudgeOptions};
+use crate::judge::judge_choice::{AskingGrader, ChosenJudge, JudgeChoice, JudgeOptions, JudgeSeal};
 use crate::judge::simulated_user_turn::{self, UserTurn, heard};
 use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::judge::Judges;

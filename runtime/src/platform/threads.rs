@@ -1,20 +1,20 @@
-//! Calls on separate threads, with a time limit and cancellation.
+//! Calls on separate threads, with a time limit and cancellation; and work on the items of a list, some at the same time.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
-use std::{fmt, io, thread};
+use std::{fmt, io, iter, thread};
 
 use tokio::sync::watch;
 
-use crate::platform::async_runtime::{self, AsyncRuntime};
+use crate::platform::async_runtime::{self, AsyncRuntime, set_user_code};
 use crate::platform::errors::panic_message;
 use crate::platform::excerpt::{LONGEST, middle_out};
-use crate::platform::user_code::set_user_code;
 
 /// How a call on a thread of its own ended.
 #[derive(Debug)]
@@ -153,6 +153,39 @@ impl Cancel {
         });
         Ok(async_runtime::block_on(&handle, either))
     }
+}
+
+/// The results of `work` for all items, in their order. At most `most` threads work; `None`: one for each processor.
+pub(crate) fn map_on_threads<T: Sync, R: Send>(
+    items: &[T],
+    most: Option<u32>,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let most = most.map(|most| most as usize);
+    let threads = most.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let results = Mutex::new(items.iter().map(|_| None).collect::<Vec<_>>());
+    each_on_threads(items.len(), threads, &|index| {
+        let result = work(&items[index]);
+        results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
+
+/// Does the work for each index below `count`. Compiled once, for any type of items.
+fn each_on_threads(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        for index in iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst)).take_while(|next| *next < count) {
+            work(index);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            // Where a thread cannot be started, the others do its work.
+            let _ = thread::Builder::new().name("evalsuite".to_owned()).spawn_scoped(scope, run);
+        }
+        run();
+    });
 }
 
 #[cfg(test)]
