@@ -9,7 +9,7 @@ use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, 
 use evalsuite_records::summary::summarize_run;
 use evalsuite_report::{
     Destination, Details, FORMATS, Format, HtmlReport, LARGE_FILE, Problem, RunData, RunDecision, SuiteText, Written,
-    earlier_runs, judged_rates,
+    earlier_runs, first_of, judged_rates,
 };
 use evalsuite_schema::diagnostics::counted;
 
@@ -112,8 +112,6 @@ pub(crate) enum ReportedCases {
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
-/// The most tests that are listed.
-const SHOWN_TESTS: usize = 10;
 
 pub(crate) fn run(command: &Report) -> Result<CommandStatus> {
     let run = RunData::read(stored_runs::find(&command.run)?.path())?;
@@ -171,9 +169,7 @@ pub(crate) fn print_not_started(out: &mut dyn Write, suite: &str, what: &str, te
     if tests.is_empty() {
         return Ok(());
     }
-    let shown = tests.iter().map(String::as_str).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
-    let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
-    writeln!(out, "{suite}: {} {what}: {shown}{more}", counted(tests.len(), "test"))
+    writeln!(out, "{suite}: {} {what}: {}", counted(tests.len(), "test"), first_of(tests))
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.

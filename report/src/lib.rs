@@ -29,7 +29,7 @@ mod run_data;
 mod sequential;
 mod suite_text;
 
-pub use self::suite_text::{JudgedRate, judged_rates};
+pub use self::suite_text::{JudgedRate, first_of, judged_rates};
 pub use accept::{
     Accepted, AcceptedCase, Decision, RedBuilds, accept, accept_answers, write_accepted_answers, write_baseline,
 };

@@ -247,6 +247,15 @@ impl fmt::Display for JudgedRate {
     }
 }
 
+/// Most entries that [`first_of`] shows.
+const SHOWN: usize = 10;
+
+/// The first ten entries of a list for one line, and `…` if there are more.
+pub fn first_of(entries: &[String]) -> String {
+    let more = if entries.len() > SHOWN { ", …" } else { "" };
+    entries[..entries.len().min(SHOWN)].join(", ") + more
+}
+
 #[cfg(test)]
 mod tests {
     use evalsuite_records::record::{
@@ -342,5 +351,14 @@ mod tests {
         for bound in ["≥ 0.0200   ≥ 0.1000", "≥ 0.5000"] {
             assert!(text.contains(bound), "{bound}: {text}");
         }
+    }
+
+    #[test]
+    fn of_a_long_list_ten_entries_are_shown() {
+        let entries: Vec<String> = (1..=11).map(|number| number.to_string()).collect();
+        assert_eq!(first_of(&entries[..2]), "1, 2");
+        assert_eq!(first_of(&entries[..10]), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10");
+        assert_eq!(first_of(&entries), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …");
+        assert_eq!(first_of(&[]), "");
     }
 }

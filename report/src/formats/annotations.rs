@@ -10,16 +10,14 @@ use evalsuite_schema::diagnostics::workflow_command::{command, commands};
 use super::{Destination, Format};
 use crate::failure_text::{FailureText, flakiness};
 use crate::run_data::{CaseData, Problem, RunData, SuiteData};
+use crate::suite_text::first_of;
 
 pub(super) const FORMAT: Format =
     Format::of_text("github", Destination::Output, annotations, "GitHub Actions annotations");
 
-/// The most tests that are named.
-const SHOWN_TESTS: usize = 10;
-
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases and skipped ones are warnings, likewise.
-/// Before them, files of the run that cannot be read, and per suite the tests that were chosen and did not start, as errors.
+/// The first errors are the files of the run that cannot be read, and per suite the tests that were chosen and did not start.
 pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Problem>> {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut failed: Vec<&CaseData> =
@@ -46,26 +44,27 @@ pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<
         };
         command(Severity::Warning, Some(&case.record.location), &title(case), &message)
     };
-    let unreadable: Vec<&Problem> = run.problems.iter().filter(|problem| problem.is_of_file()).collect();
-    let more_unreadable = |count| format!("{count} more files of the run cannot be read; see the summary of the job");
-    let problem = |problem: &&Problem| {
-        command(Severity::Error, None, "records of the run", &format!("{}: {}", problem.file, problem.message))
-    };
-    let errors = commands(Severity::Error, &failed, failure, more_failed);
+    // At most a few: they must not take the place of cases.
+    let of_run = unreadable(run).into_iter().chain(run.suites.iter().filter_map(not_started));
+    let errors: Vec<String> = of_run.chain(failed.iter().map(failure)).collect();
+    let errors = commands(Severity::Error, &errors, String::clone, more_failed);
     let warnings = commands(Severity::Warning, &warned, warning, more_warned);
-    let problems = commands(Severity::Error, &unreadable, problem, more_unreadable);
-    let not_started: String = run.suites.iter().filter_map(not_started).collect();
-    write!(out, "{problems}{not_started}{errors}{warnings}")?;
+    write!(out, "{errors}{warnings}")?;
     Ok(Vec::new())
+}
+
+/// An error with the files of the run that cannot be read.
+fn unreadable(run: &RunData) -> Option<String> {
+    let files = run.problems.iter().filter(|problem| problem.is_of_file());
+    let files: Vec<String> = files.map(|problem| format!("{}: {}", problem.file, problem.message)).collect();
+    (!files.is_empty()).then(|| command(Severity::Error, None, "records of the run", &first_of(&files)))
 }
 
 /// An error with the tests of a suite that were chosen and did not start.
 fn not_started(suite: &SuiteData) -> Option<String> {
-    let tests = suite.chosen_and_not_started();
-    let more = if tests.len() > SHOWN_TESTS { ", …" } else { "" };
-    let shown = tests.iter().map(|test| test.test_name.as_str()).take(SHOWN_TESTS).collect::<Vec<_>>().join(", ");
-    let message = format!("{} not started: {shown}{more}", counted(tests.len(), "test"));
-    (!tests.is_empty()).then(|| command(Severity::Error, None, &suite.name, &message) + "\n")
+    let tests: Vec<String> = suite.chosen_and_not_started().into_iter().map(|test| test.test_name.clone()).collect();
+    let message = format!("{} not started: {}", counted(tests.len(), "test"), first_of(&tests));
+    (!tests.is_empty()).then(|| command(Severity::Error, None, &suite.name, &message))
 }
 
 fn title(case: &CaseData) -> String {
