@@ -72,12 +72,12 @@ pub(super) fn run(command: &[OsString], outbox: Arc<Outbox>, faults: Faults) -> 
         }
         ending.hurry(&mut child);
     };
-    // What it has written still arrives, however long the agent takes to read it.
+    // What it has written still arrives, however long the agent takes to read it, unless the agent has left.
     let mut limit = Instant::now() + AFTER_SERVER;
     while !ending.output_ended && Instant::now() < limit {
         match happened.recv_timeout(PAUSE) {
             Ok(event) => ending.hear(event, &mut child),
-            Err(RecvTimeoutError::Timeout) if outbox.is_sending() && ending.kill_at.is_none() => {
+            Err(RecvTimeoutError::Timeout) if outbox.is_sending() && !ending.is_expected() => {
                 limit = Instant::now() + AFTER_SERVER;
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -56,6 +56,17 @@ fn an_agent_that_is_slow_to_read_gets_all_that_a_server_wrote_before_its_end() {
     assert_eq!((read.len(), proxy.wait().unwrap().code()), (180_000, Some(3)));
 }
 
+/// The proxy waited for an agent that had closed the input, and read nothing more.
+#[cfg(unix)]
+#[test]
+fn an_agent_that_has_left_without_reading_everything_does_not_keep_the_proxy() {
+    let session = Session::new(&json!({}));
+    let mut proxy = session.proxy(&["sh", "-c", "head -c 180000 /dev/zero | tr '\\0' x; exit 3"]);
+    let mut proxy = proxy.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(proxy.stdin.take());
+    assert_eq!(end_of(&mut proxy).code(), Some(3));
+}
+
 #[test]
 fn a_server_that_cannot_be_started_is_an_error() {
     let session = Session::new(&json!({}));

@@ -151,13 +151,19 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) => panic!("the server does not end"),
             }
         }
-        let end = Instant::now() + LIMIT;
-        loop {
-            match self.process.try_wait().unwrap() {
-                Some(status) => return (rest, status),
-                None => assert!(Instant::now() < end, "the proxy does not end"),
-            }
-            thread::sleep(Duration::from_millis(5));
+        let status = end_of(&mut self.process);
+        (rest, status)
+    }
+}
+
+/// Waits for the end of a proxy.
+fn end_of(proxy: &mut Child) -> ExitStatus {
+    let end = Instant::now() + LIMIT;
+    loop {
+        match proxy.try_wait().unwrap() {
+            Some(status) => return status,
+            None => assert!(Instant::now() < end, "the proxy does not end"),
         }
+        thread::sleep(Duration::from_millis(5));
     }
 }
