@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::workspace::OpenSuite;
 use crate::platform::cargo_process::cargo;
+use crate::platform::test_output::{TestResult, skipped_test, test_result};
 
 /// The command of the code lens.
 pub(super) const COMMAND: &str = "evalsuite.runCase";
@@ -137,23 +138,18 @@ fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) ->
             test.strip_suffix(filter.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
         })
     };
-    let of_case = |line: &'_ str| {
-        let (test, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-        is_own(test).then(|| result.to_owned())
-    };
-    let results: Vec<String> = stdout.lines().filter_map(of_case).collect();
-    let is_skip = |line: &str| {
-        let named = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
-        named.is_some_and(|(test, _)| is_own(test))
-    };
-    if results.is_empty() {
+    let results: Vec<(&str, TestResult)> = stdout.lines().filter_map(test_result).collect();
+    let own: Vec<TestResult> = results.iter().filter(|(test, _)| is_own(test)).map(|(_, result)| *result).collect();
+    if own.is_empty() {
         return if status.success() { nothing() } else { CaseResult::NotPassed };
     }
-    if results.iter().any(|result| result == "FAILED") {
+    // Without a test that failed, a program ended before all of its tests did.
+    let has_died = !status.success() && !results.iter().any(|(_, result)| *result == TestResult::Failed);
+    if has_died || own.contains(&TestResult::Failed) {
         return CaseResult::NotPassed;
     }
     // Of several targets, some may have run.
-    let skips = stderr.lines().filter(|line| is_skip(line)).count();
-    let ignored = results.iter().filter(|result| result.starts_with("ignored")).count();
-    if skips + ignored >= results.len() { CaseResult::Skipped } else { CaseResult::Passed }
+    let skips = stderr.lines().filter_map(skipped_test).filter(|test| is_own(test)).count();
+    let ignored = own.iter().filter(|result| **result == TestResult::Ignored).count();
+    if skips + ignored >= own.len() { CaseResult::Skipped } else { CaseResult::Passed }
 }

@@ -1,4 +1,4 @@
-//! What all commands share: processes, the terminal, JSON, and how commands end.
+//! What all commands share: processes, what test programs print, the terminal, JSON, and how commands end.
 
 pub(crate) mod cargo_process;
 pub(crate) mod exit_status;
@@ -6,3 +6,5 @@ pub(crate) mod exit_status;
 pub(crate) mod json_difference;
 pub(crate) mod output;
 pub(crate) mod pager;
+#[cfg(any(feature = "lsp", feature = "watch"))]
+pub(crate) mod test_output;

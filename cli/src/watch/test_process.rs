@@ -11,6 +11,7 @@ use evalsuite::tooling::{NEW_CASES, run_id_or_new};
 use super::programs::{NewTests, Program};
 use super::suites::{Suites, Touched};
 use super::verdicts::{Event, TestId, Verdict};
+use crate::platform::test_output::{TestResult, skipped_test, test_result};
 
 /// The command for tests that a program has. `is_changed`: files of suites are not as the program was built.
 pub(super) fn existing_tests(program: &Program, tests: &[(String, Touched)], is_changed: bool) -> Command {
@@ -94,8 +95,7 @@ fn lines(stream: impl Read) -> impl Iterator<Item = String> {
 /// Reads the lines that evalsuite prints past the test harness.
 fn read_notices(stream: impl Read, events: &TestEvents) {
     for line in lines(stream) {
-        let skipped = line.strip_prefix("evalsuite: SKIPPED ").and_then(|rest| rest.split_once(": "));
-        if let Some((test, _)) = skipped {
+        if let Some(test) = skipped_test(&line) {
             events.ended(test, Verdict::Skipped);
         }
     }
@@ -105,7 +105,14 @@ fn read_notices(stream: impl Read, events: &TestEvents) {
 fn read_results(stream: impl Read, events: &TestEvents) {
     let mut failure: Option<(String, String)> = None;
     for line in lines(stream) {
-        if let Some((test, verdict)) = result_of(&line) {
+        // The output of a failed test may have such lines, too.
+        let result = if failure.is_none() { test_result(&line) } else { None };
+        if let Some((test, result)) = result {
+            let verdict = match result {
+                TestResult::Passed => Verdict::Passed,
+                TestResult::Failed => Verdict::Failed,
+                TestResult::Ignored => Verdict::Skipped,
+            };
             events.ended(test, verdict);
         } else if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
             events.failed(failure.replace((test.to_owned(), String::new())));
@@ -117,18 +124,6 @@ fn read_results(stream: impl Read, events: &TestEvents) {
         }
     }
     events.failed(failure);
-}
-
-/// What a program wrote that a test started may be in front of the line.
-fn result_of(line: &str) -> Option<(&str, Verdict)> {
-    let (before, result) = line.rsplit_once(" ... ")?;
-    let (_, test) = before.rsplit_once("test ")?;
-    match result {
-        "ok" => Some((test, Verdict::Passed)),
-        "FAILED" => Some((test, Verdict::Failed)),
-        _ if result.starts_with("ignored") => Some((test, Verdict::Skipped)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -161,6 +156,13 @@ mod tests {
             ["a::b passed", "c FAILED", "d skipped", "c: evaluation failed: c\n  reason", "e::f skipped"]
         );
     }
+
+    #[test]
+    fn a_result_in_the_output_of_a_failed_test_is_a_part_of_its_text() {
+        let output = b"test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nran test a ... FAILED\ntest a ... FAILED\n\nfailures:\n    b\n";
+        assert_eq!(events_of(output, b""), ["a passed", "b FAILED", "b: ran test a ... FAILED\ntest a ... FAILED"]);
+    }
+
     #[test]
     fn what_programs_write_that_tests_start_hides_no_verdict() {
         let output = b"r\xe9sum\xe9\ntest a ... ok\n50 %test b ... FAILED\n\nfailures:\n\n---- b stdout ----\ncaf\xe9\n\nfailures:\n    b\n";

@@ -106,6 +106,10 @@ fn a_run_says_what_became_of_the_tests_of_the_case_and_of_no_other_one() {
     let skipped = "echo 'test a::shop::refund ... ok'; echo 'evalsuite: SKIPPED a::shop::refund: needs a judge' >&2";
     assert_eq!(said(skipped), "refund: skipped");
     assert_eq!(said("echo 'error: expected `;`' >&2; exit 101"), "refund: did not pass");
+    let killed = "echo 'test shop::refund ... ok'; echo 'error: test failed' >&2; exit 101";
+    assert_eq!(said(killed), "refund: did not pass", "the program died before the test of another target");
+    assert_eq!(said("echo '50 %test shop::refund ... FAILED'; exit 101"), "refund: did not pass");
+    assert_eq!(said("echo '50 %test shop::refund ... ok'"), "refund: passed");
 }
 
 #[test]
