@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_loader::key_tables::{FILES, json_schema};
 use evalsuite_report::JSON_SCHEMAS;
 use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::json::Value;
@@ -23,7 +23,7 @@ use crate::platform::output::stdout;
 use crate::regrade::RegradedRun;
 use crate::run::RunResult;
 #[cfg(feature = "record")]
-use crate::run::model_calls::recording::Recording;
+use crate::run::model_calls::recorded_calls::Recording;
 
 /// Print the JSON Schema of a file of a suite, or of the output of a command
 ///

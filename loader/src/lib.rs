@@ -26,7 +26,7 @@ mod request;
 
 mod diagnostic;
 
-pub mod keys;
+pub mod key_tables;
 
 mod read;
 

@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 use crate::diagnostic::{Code, Diagnostics, report_both, resolve};
 use crate::fields::paths::{PathKind, Roots, Scope, SharedFiles, normalize};
 use crate::fields::{self, Fields, mcp, sealing, settings};
-use crate::keys::{self, Status};
+use crate::key_tables::{self, Status};
 use crate::read;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
@@ -261,8 +261,8 @@ fn cli(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> 
 
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = command_line(node, d)?;
-    for name in placeholder_names(&text).filter(|name| !keys::is_known(keys::OF_COMMANDS, name)) {
-        let help = suggest::did_you_mean_or_known(name, &keys::placeholder_names(keys::OF_COMMANDS));
+    for name in placeholder_names(&text).filter(|name| !key_tables::is_known(key_tables::OF_COMMANDS, name)) {
+        let help = suggest::did_you_mean_or_known(name, &key_tables::placeholder_names(key_tables::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)
@@ -314,7 +314,7 @@ fn read_acp_target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option
 
 fn acp_command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = command_line(node, d)?;
-    for name in placeholder_names(&text).filter(|name| keys::is_known(keys::OF_COMMANDS, name)) {
+    for name in placeholder_names(&text).filter(|name| key_tables::is_known(key_tables::OF_COMMANDS, name)) {
         let message = format!("`{{{name}}}` is not replaced in the command of an ACP agent");
         let help = "delete it: the agent gets the prompt and its files in a message; variables such as EVALSUITE_CASE_ID are in its \
                     environment";

@@ -4,7 +4,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::diagnostics::Code;
 use crate::grader::CRITERIA;
-use crate::grader::keys::{ASSERTIONS, TaskGrader};
+use crate::grader::common_keys::{ASSERTIONS, TaskGrader};
 use crate::json::{FromJson, ToJson};
 use crate::keys::{CANARY, ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};

@@ -2,7 +2,7 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::grader::keys::ASSERTIONS;
+use crate::grader::common_keys::ASSERTIONS;
 use crate::hooks::WrittenHooks;
 use crate::json::{FromJson, ToJson};
 use crate::{Hooks, SealMode, WorkspaceCopy, is_default};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::execution::{REFERENCE_ARMS, SKILL_DIRECTORIES, SuiteRequires, WITH_SKILL};
-use crate::grader::keys::ASSERTIONS;
+use crate::grader::common_keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::keys::CANARY;
 use crate::message::INPUT;

@@ -4,7 +4,7 @@ use crate::diagnostics::Location;
 use evalsuite_derive::{Keys, skip_empty};
 
 use crate::grader::AskedJudge;
-use crate::grader::keys::ASSERTIONS;
+use crate::grader::common_keys::ASSERTIONS;
 use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Grader, Object};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite_loader::keys::{FILES, Type};
+use evalsuite_loader::key_tables::{FILES, Type};
 use evalsuite_loader::source::{Texts, plain_text};
 use evalsuite_schema::discovery::SKILL_FILE;
 use gen_lsp_types::Uri;

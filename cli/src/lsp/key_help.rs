@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use evalsuite_loader::keys::{GRADERS, Key, Status, Table, Type};
+use evalsuite_loader::key_tables::{GRADERS, Key, Status, Table, Type};
 use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
 
 use super::documents::{FileTree, scalar};

@@ -1,6 +1,6 @@
 //! What can be written at a place of a file, by the tables of keys.
 
-use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, RUST_GRADER, TASK_GRADER_KEYS, Table, Type};
+use evalsuite_loader::key_tables::{GRADER_KEYS, GRADERS, Key, RUST_GRADER, TASK_GRADER_KEYS, Table, Type};
 
 use super::syntax::{Data, MappingEntry, Node, value_of};
 

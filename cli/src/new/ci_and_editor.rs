@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use evalsuite_loader::keys::json_schema;
+use evalsuite_loader::key_tables::json_schema;
 use evalsuite_loader::workspace_root;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};

@@ -1,6 +1,6 @@
 //! `cargo evalsuite watch`: checks what is saved, and runs the cases it concerns.
 
-mod changes;
+mod file_watcher;
 mod programs;
 mod screen;
 mod state;
@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_schema::diagnostics::render;
 
-use self::changes::FileWatcher;
+use self::file_watcher::FileWatcher;
 use self::programs::TestBuild;
 use self::screen::Screen;
 use self::state::WatchState;

@@ -8,7 +8,7 @@ use std::thread;
 
 use evalsuite_schema::diagnostics::counted;
 
-use super::changes::is_of_build;
+use super::file_watcher::is_of_build;
 use super::programs::{BuildProblems, Built, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::test_process;

@@ -9,7 +9,7 @@ use evalsuite_schema::{Argument, Command, WrittenHook, WrittenHooks};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{PathKind, Scope};
 use crate::fields::{self, Fields, command, sealing};
-use crate::keys;
+use crate::key_tables;
 use crate::read::node::{Data, Entry, Node};
 use evalsuite_schema::diagnostics::suggest;
 
@@ -69,9 +69,9 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
         Command::Argv(arguments) => arguments.iter().filter_map(text_of).collect(),
     };
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
-        if !keys::is_known(keys::OF_HOOKS, name) {
+        if !key_tables::is_known(key_tables::OF_HOOKS, name) {
             let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and is left as it is");
-            let help = suggest::did_you_mean_or_known(name, &keys::placeholder_names(keys::OF_HOOKS));
+            let help = suggest::did_you_mean_or_known(name, &key_tables::placeholder_names(key_tables::OF_HOOKS));
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
     }

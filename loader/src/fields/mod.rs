@@ -11,7 +11,7 @@ pub(crate) mod values;
 pub(crate) mod vars;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, report_both};
-use crate::keys::{Key, Status, Table, Type};
+use crate::key_tables::{Key, Status, Table, Type};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use evalsuite_schema::diagnostics::suggest;

@@ -9,7 +9,7 @@ use super::paths::{PathKind, Scope};
 use super::values::{self, indented_after_first};
 use super::{Fields, command, label};
 use crate::diagnostic::{Diagnostics, Edit, Fix};
-use crate::keys::{Key, Keys, Status, Table, Type};
+use crate::key_tables::{Key, Keys, Status, Table, Type};
 use crate::read::node::{Entry, Node};
 
 /// The object that `node` is; `None`: a problem was reported.

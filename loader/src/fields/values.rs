@@ -7,7 +7,7 @@ use evalsuite_schema::placeholder::Syntax;
 use super::reject;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix, in_place_of};
 use crate::fields::{self, Fields};
-use crate::keys::{Range, Table, range};
+use crate::key_tables::{Range, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::{Position, Span};
 

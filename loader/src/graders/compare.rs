@@ -4,7 +4,7 @@ use evalsuite_schema::grader::ReferenceAnswer;
 use evalsuite_schema::keys::Written;
 use evalsuite_schema::line_breaks::with_line_feeds;
 
-use super::judge::{check_for_path, file_text};
+use super::llm_grader::{check_for_path, file_text};
 use super::{Family, GraderContext, Rules};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;

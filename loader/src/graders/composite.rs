@@ -6,7 +6,7 @@ use evalsuite_schema::diagnostics::suggest;
 use evalsuite_schema::grader::{Aggregator, AggregatorKeys, Grader, ResultSource};
 use evalsuite_schema::keys::Keys;
 
-use super::{Family, GraderContext, ParsedGrader, Rules, are_different, assertions, code, judge};
+use super::{Family, GraderContext, ParsedGrader, Rules, are_different, assertions, code_grader, llm_grader};
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::Fields;
@@ -138,11 +138,12 @@ fn aggregator(
                 }
                 None => Some(ResultSource::default()),
             };
-            let run = code::prepared(command, cwd_entry, cx.scope, d);
+            let run = code_grader::prepared(command, cwd_entry, cx.scope, d);
             Aggregator::CodeGrader { run: run?, result: result? }
         }
         _ => {
-            let prompt = prompt_entry.map_or(Some(None), |entry| judge::aggregator(&entry.value, cx, d).map(Some))?;
+            let prompt =
+                prompt_entry.map_or(Some(None), |entry| llm_grader::aggregator(&entry.value, cx, d).map(Some))?;
             let model = model_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`model`", d).map(Some))?;
             Aggregator::LlmGrader { prompt, model }
         }

@@ -6,7 +6,7 @@ use evalsuite_schema::keys::Keys;
 use super::are_different;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
-use crate::keys::range::{self, TOP};
+use crate::key_tables::range::{self, TOP};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 

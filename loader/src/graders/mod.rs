@@ -1,7 +1,7 @@
 //! Settings of graders: one file per family, and what all of them share.
 
 pub(crate) mod assertions;
-mod code;
+mod code_grader;
 mod compare;
 mod composite;
 mod constant;
@@ -9,13 +9,13 @@ mod criteria;
 pub(crate) mod examples;
 mod field_accuracy;
 mod json_schema;
-mod judge;
-mod metrics;
+mod llm_grader;
+mod metric_graders;
 mod other_tools;
 mod regex;
 mod similar;
-mod text;
-mod trajectory;
+mod text_graders;
+mod tool_trajectory;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -33,7 +33,7 @@ use crate::diagnostic::{Code, Diagnostics, report_both};
 use crate::fields::paths::Scope;
 use crate::fields::settings::object;
 use crate::fields::{self, Fields};
-use crate::keys::{RUBRIC, Table};
+use crate::key_tables::{RUBRIC, Table};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 
@@ -208,17 +208,17 @@ struct Family {
 }
 
 const FAMILIES: &[Family] = &[
-    code::FAMILY,
+    code_grader::FAMILY,
     compare::FAMILY,
     composite::FAMILY,
     field_accuracy::FAMILY,
     json_schema::FAMILY,
-    judge::FAMILY,
-    metrics::FAMILY,
+    llm_grader::FAMILY,
+    metric_graders::FAMILY,
     regex::FAMILY,
     similar::FAMILY,
-    text::FAMILY,
-    trajectory::FAMILY,
+    text_graders::FAMILY,
+    tool_trajectory::FAMILY,
 ];
 
 /// Reads the settings of the built-in type of `table`. `None`: a problem was reported.
@@ -229,7 +229,7 @@ pub(crate) fn settings(
     notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<GraderConfig> {
-    if let Some(problem) = text::several_texts(table, fields) {
+    if let Some(problem) = text_graders::several_texts(table, fields) {
         fields.ignore_unread();
         d.push(problem);
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_loader::key_tables::{FILES, json_schema};
 use evalsuite_needs::slow;
 use evalsuite_schema::diagnostics::Code;
 use jsonschema::Validator;

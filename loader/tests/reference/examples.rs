@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalsuite_loader::keys::{FILES, Status, json_schema, tables};
+use evalsuite_loader::key_tables::{FILES, Status, json_schema, tables};
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 

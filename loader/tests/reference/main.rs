@@ -6,7 +6,7 @@ mod page;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::keys::{GRADERS, tables};
+use evalsuite_loader::key_tables::{GRADERS, tables};
 
 use crate::page::Page;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_loader::keys::{
+use evalsuite_loader::key_tables::{
     GRADER_KEYS, GRADERS, Key, OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder, Status, Table, Type,
     tables,
 };

@@ -3,8 +3,8 @@
 //! Nothing recorded becomes markup or script. All data is compressed and in base64, whose alphabet has no `<`, and the page shows
 //! it as text only. A content security policy with the digests of the page's own script and style makes any other script inert.
 
-mod case_columns;
 mod case_details;
+mod index;
 mod page;
 mod past_runs;
 

@@ -7,8 +7,8 @@ use evalsuite_schema::AcpTarget;
 
 use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::{CommandCall, CommandFailure};
+use crate::model::agent_report::Recording;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 
 #[derive(Default)]
 pub(crate) struct AcpSession {}

@@ -1,6 +1,6 @@
 //! Takes the place of `spans` in a build without the feature `capture`: no spans are seen.
 
-use crate::model::recording::Captured;
+use crate::model::agent_report::Captured;
 
 #[derive(Clone)]
 pub(crate) struct Trace;

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use evalsuite_records::record::Note;
 
+use crate::model::agent_report::Recording;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 
 /// There is none.
 pub(crate) enum McpSession {}

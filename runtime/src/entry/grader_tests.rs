@@ -15,7 +15,7 @@ use crate::platform::accessors::getters;
 use crate::platform::notice;
 use crate::platform::threads::map_on_threads;
 use crate::run::made_up::bounded_grading::AllowedGraders;
-use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::made_up::suite::MadeUpSuite;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::settings::Settings;
 

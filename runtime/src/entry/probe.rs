@@ -20,7 +20,7 @@ use crate::record::run_directory::OutputDirectory;
 use crate::record::run_record::package_in_workspace;
 use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, JudgeCalls, JudgeSpending};
-use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::made_up::suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::{ProbeFindings, Settings};
 

@@ -14,7 +14,7 @@ use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::judge_call::JudgeFailure;
 use crate::model::evidence::Evidence;
 use crate::model::score::{Score, ScoreState};
-use crate::platform::threads::Ended;
+use crate::platform::time_limit::Ended;
 
 /// Limit of one call.
 const LIMIT: Duration = Duration::from_secs(300);

@@ -14,7 +14,7 @@ use crate::model::cassette::{ASKED_MODEL, Asker, LookUp};
 use crate::model::judge::reply::unfinished;
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::clock::with_jitter;
-use crate::platform::threads::Ended;
+use crate::platform::time_limit::Ended;
 
 impl AskingGrader {
     /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here. `options` apply where the

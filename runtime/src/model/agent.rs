@@ -15,7 +15,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::model::trial::Trial;
 use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::errors::text_error;
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 /// An agent as a type, for an agent with its own data.
 ///

@@ -10,7 +10,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use crate::platform::async_runtime::{AsyncRuntime, TaskCount};
-use crate::platform::threads::{Cancel, Ended, call_within};
+use crate::platform::time_limit::{Cancel, Ended, call_within};
 
 /// The code of a user behind a function type `F`.
 pub(crate) struct Callable<F: ?Sized> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use crate::model::callable::{AsyncFunction, Callable, Implements, PlainFunction, block_on};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 /// A grader as a type, for a grader with its own data or pass mark.
 ///

@@ -2,6 +2,7 @@
 //! judges and simulated users.
 
 pub(crate) mod agent;
+pub(crate) mod agent_report;
 pub(crate) mod answer_files;
 pub(crate) mod callable;
 pub(crate) mod cassette;
@@ -16,7 +17,6 @@ pub(crate) mod messages;
 pub(crate) mod outcome;
 pub(crate) mod progress;
 pub(crate) mod recorder;
-pub(crate) mod recording;
 pub(crate) mod score;
 pub(crate) mod suite;
 pub(crate) mod suite_location;

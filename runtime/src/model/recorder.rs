@@ -11,7 +11,7 @@ use evalsuite_records::record::{Usage, milliseconds};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 use serde::Serialize;
 
-use crate::model::recording::{CallPosition, Recording};
+use crate::model::agent_report::{CallPosition, Recording};
 use crate::platform::clock::Stopwatch;
 use crate::platform::notice;
 

@@ -16,7 +16,7 @@ use crate::model::messages::messages_of;
 use crate::model::recorder::Recorder;
 use crate::platform::accessors::getters;
 use crate::platform::environment;
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 /// One run of an agent on one case: the case as the agent gets it, and methods to record the agent's work.
 ///

@@ -14,7 +14,7 @@ use crate::model::messages::content_text;
 use crate::model::outcome::BoxError;
 use crate::platform::accessors::{getters, setters};
 use crate::platform::async_runtime::AsyncRuntime;
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 /// Functions that can be a simulated user: `async fn(UserRequest) -> Result<R, E>`, or the same without `async`.
 ///

@@ -1,5 +1,5 @@
 //! Access to the operating system for the rest of the crate: processes, locks, files, the clock, environment variables,
-//! digests, printable text, and calls on separate threads.
+//! digests, printable text, calls with a time limit, and work on threads.
 
 pub(crate) mod accessors;
 pub(crate) mod async_runtime;
@@ -18,6 +18,7 @@ pub(crate) mod seal_terms;
 pub(crate) mod sealed;
 pub(crate) mod shell_quoting;
 pub(crate) mod threads;
+pub(crate) mod time_limit;
 pub(crate) mod url;
 
 pub(crate) use evalsuite_records::{digest, file_lock, json, package_file, untrusted};

@@ -2,6 +2,7 @@
 //! `tests/tests/layers`.
 
 pub(crate) mod baseline_check;
+pub(crate) mod budgets;
 #[cfg_attr(not(feature = "calibration"), path = "without_calibration.rs")]
 pub(crate) mod calibration;
 pub(crate) mod case;
@@ -9,7 +10,6 @@ pub(crate) mod case_report;
 pub(crate) mod case_setup;
 pub(crate) mod dependencies;
 pub(crate) mod hooks;
-pub(crate) mod limits;
 #[cfg(feature = "grader-tests")]
 pub(crate) mod made_up;
 pub(crate) mod plan;

@@ -5,7 +5,7 @@ use evalsuite_derive::Keys;
 use crate::Command;
 use crate::json::{FromJson, ToJson};
 
-use super::keys::ASSERTIONS;
+use super::common_keys::ASSERTIONS;
 use super::{AskedJudge, Grader, GraderSettings, PreparedCommand, Prompt, ResultSource};
 
 /// Several graders in one, at most 4 levels deep.

@@ -45,7 +45,7 @@ macro_rules! grader_config {
                 $(let table = <$settings as crate::keys::Keys>::TABLE;)?
                 table
             };
-            static TABLE: Table = keys::grader_table(SETTINGS, $name, concat!("`", $name, "`"), concat!($($doc),*).trim_ascii_start(), $example);
+            static TABLE: Table = common_keys::grader_table(SETTINGS, $name, concat!("`", $name, "`"), concat!($($doc),*).trim_ascii_start(), $example);
             &TABLE
         },)*];
 

@@ -1,19 +1,19 @@
 //! Graders and their settings: one file per family, and the table of built-in types.
 
-mod code;
+mod code_grader;
+#[doc(hidden)]
+pub mod common_keys;
 mod compare;
 mod composite;
 mod config;
 mod field_accuracy;
 mod json_schema;
-mod judge;
-#[doc(hidden)]
-pub mod keys;
-mod metrics;
+mod llm_grader;
+mod metric_graders;
 mod regex;
 mod similar;
-mod text;
-mod trajectory;
+mod text_graders;
+mod tool_trajectory;
 
 use evalsuite_derive::skip_empty;
 
@@ -23,24 +23,24 @@ use config::grader_config;
 
 pub use crate::calendar_date::DateFormat;
 pub use crate::command::PreparedCommand;
-pub use code::{CodeGrader, ResultSource};
+pub use code_grader::{CodeGrader, ResultSource};
+pub use common_keys::{AnswerStep, ObjectStep, StepWord};
 pub use compare::{Compare, ComparedWith, ReferenceAnswer};
 pub use composite::{Aggregator, AggregatorKeys, Composite};
 pub use config::{AskedJudge, GUARDS, GraderKind, GraderSettings};
 pub use field_accuracy::{Field, FieldAccuracy, FieldAggregation, FieldMatch, date, decimal_text, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
-pub(crate) use judge::CRITERIA;
-pub use judge::{
+pub(crate) use llm_grader::CRITERIA;
+pub use llm_grader::{
     Criterion, JudgeSettings, LlmGrader, OldRubric, Operator, Preprocessor, Prompt, PromptCommand, Rubrics, ScoreRange,
 };
-pub use keys::{AnswerStep, ObjectStep, StepWord};
-pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
+pub use metric_graders::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use regex::Regex;
 pub use similar::Similar;
 #[doc(hidden)]
-pub use text::trim;
-pub use text::{TextList, TextValue};
-pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
+pub use text_graders::trim;
+pub use text_graders::{TextList, TextValue};
+pub use tool_trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 /// The table of graders, given to the macro `$generate`. A row is what the reference says, if that is not the doc comment of the settings,
 /// then the variant of [`GraderConfig`] with its settings, the name in files, the kind, the function of the runtime (in its module `grade`),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalsuite_loader::keys::{FILES, json_schema};
+use evalsuite_loader::key_tables::{FILES, json_schema};
 use evalsuite_loader::source::SourceFile;
 use evalsuite_schema::Value;
 use jsonschema::Validator;

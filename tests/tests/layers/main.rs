@@ -48,12 +48,8 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 
 /// The only circles of modules in one folder: a value that contains objects of values, a trait and its writer, the two sides of a subscriber,
 /// and the grading of a made-up result with its conversation.
-const IN_PARTS: &[&[&str]] = &[
-    &["made_up_conversation", "made_up_grading"],
-    &["subscriber", "thread_scope"],
-    &["data", "writer"],
-    &["object", "value"],
-];
+const IN_PARTS: &[&[&str]] =
+    &[&["conversation", "grading"], &["subscriber", "thread_scope"], &["data", "writer"], &["object", "value"]];
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;
@@ -105,7 +101,7 @@ const LOADER: &[&str] = &[
     "source",
     "request",
     "diagnostic",
-    "keys",
+    "key_tables",
     "read",
     "document",
     "fields",
@@ -229,7 +225,7 @@ const PROMPTFOO: &[&str] = &[
 const LOCATE: &[&str] = &["suite_search", "includes", "stored_runs"];
 
 /// From programs and verdicts to what is shown.
-const WATCH: &[&str] = &["suites", "programs", "verdicts", "changes", "test_process", "state", "screen"];
+const WATCH: &[&str] = &["suites", "programs", "verdicts", "file_watcher", "test_process", "state", "screen"];
 
 /// From texts and positions to features, then the session and the server.
 const LSP: &[&str] = &[
@@ -261,7 +257,7 @@ const RUN: &[&str] = &[
     "hooks",
     "session",
     "plan",
-    "limits",
+    "budgets",
     "dependencies",
     "replay",
     "calibration",

@@ -43,8 +43,8 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case/case_record.rs", "directories of cases, moved as a whole"),
-    ("run/made_up/made_up_grading.rs", "an empty workspace, made before a grader runs"),
-    ("run/made_up/made_up_suite.rs", "a temporary directory of its own, which no agent knows"),
+    ("run/made_up/grading.rs", "an empty workspace, made before a grader runs"),
+    ("run/made_up/suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
     ("run/replay/regrade.rs", "listings of earlier runs"),
     ("run/session/mod.rs", "directories of bases, removed if they are empty"),
@@ -85,7 +85,7 @@ pub(crate) const TRUSTED_IN_CLI: &[(&str, &str)] = &[
     ("run/model_calls/mod.rs", "listings of recordings, which belong to packages"),
     ("run/progress.rs", "a file that the command line makes for the test programs that it runs"),
     ("run/source_digest/parts.rs", "what cargo wrote; files of packages; sources and files of packages"),
-    ("watch/changes.rs", "directories of packages"),
+    ("watch/file_watcher.rs", "directories of packages"),
 ];
 
 /// Every path outside tests that opens a file with one of `functions`, in files of `modules` that `trusted` does not name, and files

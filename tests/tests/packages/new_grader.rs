@@ -52,7 +52,7 @@ evalsuite::include_eval_suite!("suites/words", agent = agent::agent);
 
 #[test]
 fn schema() {
-    println!("{}", evalsuite_loader::keys::json_schema("case").unwrap());
+    println!("{}", evalsuite_loader::key_tables::json_schema("case").unwrap());
 }
 "#;
 
@@ -61,7 +61,7 @@ fn schema() {
 fn a_new_grader_touches_three_files() {
     let package = Package::workspace("new-grader", &[]);
     copy_workspace(&package);
-    edit(&package, "schema/src/grader/text.rs", |text| format!("{text}{SETTINGS}"));
+    edit(&package, "schema/src/grader/text_graders.rs", |text| format!("{text}{SETTINGS}"));
     edit(&package, "schema/src/grader/mod.rs", |text| {
         let text = insert_after(text, "pub use text::{", "MaxWords, ");
         insert_after(&text, "$generate! {", ROW)

@@ -2,8 +2,8 @@
 //! or answers them from the recording.
 
 mod proxy;
+pub(crate) mod recorded_calls;
 mod recorded_trial;
-pub(crate) mod recording;
 mod replayed_trial;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use walkdir::WalkDir;
 
 use self::proxy::{BaseUrl, KEYS_OF_VENDORS, Proxy};
-use self::recording::{KnownSecrets, Recording};
+use self::recorded_calls::{KnownSecrets, Recording};
 use self::trial_turns::{TrialTurns, TurnResults};
 use crate::platform::exit_status::{CliError, Result};
 use crate::platform::output::say;

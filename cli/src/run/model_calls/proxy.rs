@@ -23,10 +23,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use ureq::http::Uri;
 
-use super::recorded_trial::{self, RecordedTrial, UpstreamRequest, UpstreamResponse};
-use super::recording::{
+use super::recorded_calls::{
     KeysOfCall, NO_STATUS, RecordedBody, RecordedRequest, RecordedResponse, recorded_headers, without_keys,
 };
+use super::recorded_trial::{self, RecordedTrial, UpstreamRequest, UpstreamResponse};
 use super::replayed_trial::ReplayedTrial;
 use super::trial_turns::{RunningTrial, TrialTurns};
 use crate::platform::exit_status::{CliError, Result};

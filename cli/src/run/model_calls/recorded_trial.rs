@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use ureq::http;
 use ureq::tls::{RootCerts, TlsConfig};
 
-use super::recording::{
+use super::recorded_calls::{
     KeysOfCall, KnownSecrets, NO_STATUS, RecordedCall, RecordedPart, RecordedRequest, RecordedResponse, Recording,
     without_keys,
 };

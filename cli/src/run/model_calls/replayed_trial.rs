@@ -9,8 +9,8 @@ use evalsuite_schema::Value;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::json::key_of_step;
 
+use super::recorded_calls::{KeysOfCall, KnownSecrets, RecordedBody, RecordedRequest, RecordedResponse, Recording};
 use super::recorded_trial::lock;
-use super::recording::{KeysOfCall, KnownSecrets, RecordedBody, RecordedRequest, RecordedResponse, Recording};
 use crate::platform::json_difference::each_difference;
 
 /// A recording with the calls that were made of it.
@@ -284,7 +284,7 @@ mod replayed_trial_tests {
     use evalsuite_schema::json::json;
 
     use super::*;
-    use crate::run::model_calls::recording::{RecordedBody, RecordedCall, RecordedPart};
+    use crate::run::model_calls::recorded_calls::{RecordedBody, RecordedCall, RecordedPart};
 
     fn request(body: &str) -> RecordedRequest {
         RecordedRequest {

@@ -414,17 +414,21 @@ fn a_client_that_left_before_the_answer_gets_none_in_a_replay() {
 fn a_paced_replay_takes_the_time_of_the_recording() {
     let (_directory, file) = recording_file();
     let trial = BeginTrial { file: file.clone(), ..BeginTrial::default() };
-    let part = recording::RecordedPart::new(80, b"hello");
-    let response =
-        recording::RecordedResponse { status: 200, headers: [].into(), parts: vec![part.clone(), part], is_cut: false };
-    let request = recording::RecordedRequest {
+    let part = recorded_calls::RecordedPart::new(80, b"hello");
+    let response = recorded_calls::RecordedResponse {
+        status: 200,
+        headers: [].into(),
+        parts: vec![part.clone(), part],
+        is_cut: false,
+    };
+    let request = recorded_calls::RecordedRequest {
         variable: "MODEL_URL".into(),
         method: "GET".into(),
         path: "/".into(),
         headers: [].into(),
         body: None,
     };
-    let calls = vec![recording::RecordedCall { request, response }];
+    let calls = vec![recorded_calls::RecordedCall { request, response }];
     Recording::new(&trial, [].into(), [].into(), calls)
         .write(&file, &evalsuite::tooling::Placeholders::default())
         .unwrap();

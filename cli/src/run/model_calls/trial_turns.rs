@@ -11,8 +11,8 @@ use evalsuite_records::record::ModelCalls;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::recorded_calls::KnownSecrets;
 use super::recorded_trial::{RecordedTrial, lock};
-use super::recording::KnownSecrets;
 use super::replayed_trial::ReplayedTrial;
 use crate::platform::output::say;
 

@@ -10,7 +10,7 @@ use evalsuite_schema::placeholder::{OPEN_BRACES, Placeholder, Syntax};
 
 use crate::diagnostic::{Code, Diagnostics, are_many};
 use crate::fields::paths::Scope;
-use crate::keys::{OF_AGGREGATORS, OF_PROMPTS, is_known};
+use crate::key_tables::{OF_AGGREGATORS, OF_PROMPTS, is_known};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 

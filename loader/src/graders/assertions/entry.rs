@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Object;
 use evalsuite_schema::diagnostics::suggest;
-use evalsuite_schema::grader::keys::TaskGrader;
+use evalsuite_schema::grader::common_keys::TaskGrader;
 use evalsuite_schema::grader::{AnswerStep, BUILT_IN, Grader, GraderConfig, ObjectStep, StepWord, TABLES};
 
 use super::{ParsedGrader, unread};
@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Edit, Fix};
 use crate::fields::paths::Scope;
 use crate::fields::{self, Fields};
 use crate::graders::{self, GraderContext, GraderNotes, Replacement, examples};
-use crate::keys::{Keys, RUBRIC, RUST_GRADER, TASK_GRADER_KEYS, Table, range};
+use crate::key_tables::{Keys, RUBRIC, RUST_GRADER, TASK_GRADER_KEYS, Table, range};
 use crate::read::node::{Data, Entry, Node};
 
 /// Types that are now called otherwise.

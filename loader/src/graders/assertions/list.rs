@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::grader::keys::Template;
+use evalsuite_schema::grader::common_keys::Template;
 use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
 use evalsuite_schema::keys::Keys;
 

@@ -6,7 +6,7 @@ use evalsuite_records::record::milliseconds;
 use evalsuite_schema::json::json;
 use evalsuite_schema::{Content, Message, Object, Role, ToolCall, ToolKind, Value};
 
-use crate::model::recording::{CallPosition, Recording};
+use crate::model::agent_report::{CallPosition, Recording};
 use crate::platform::clock::Stopwatch;
 
 /// What an agent has reported in a turn.

@@ -20,8 +20,8 @@ use crate::agents::command::cli_agent::ResolvedCommand;
 use crate::agents::command::command_call::{with_stderr_text, write_captured};
 use crate::agents::mcp::McpSession;
 use crate::agents::{CommandCall, CommandFailure};
+use crate::model::agent_report::Recording;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 use crate::platform::process::{Captured, TERMINATION_GRACE};
 use crate::platform::untrusted::{read_to_limit, regular_file};
 

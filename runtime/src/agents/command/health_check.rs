@@ -17,7 +17,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{file_key, sha256};
 use crate::platform::process::{self, Echo, Finished};
 use crate::platform::redaction::Redactor;
-use crate::platform::threads::{Cancel, Ended, call_within};
+use crate::platform::time_limit::{Cancel, Ended, call_within};
 use crate::record::coordination::run_once;
 
 /// Limit of a check, by default.

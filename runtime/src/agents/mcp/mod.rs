@@ -18,8 +18,8 @@ use evalsuite_schema::{Mcp, McpFaultKind, Value};
 use self::proxied_server::ProxiedServer;
 use self::traced_calls::{McpCall, TracedExchange, TracedServer};
 use crate::agents::McpMode;
+use crate::model::agent_report::{Recording, ServerCalls};
 use crate::model::outcome::Outcome;
-use crate::model::recording::{Recording, ServerCalls};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 use crate::record::mcp::{

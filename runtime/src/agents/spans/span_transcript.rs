@@ -7,8 +7,8 @@ use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 use crate::agents::spans::chat_span::{self, ChatSpan, SpanKind, add_current_names, duration, is_error, text_of};
 use crate::agents::spans::span_messages::{reports_error, result, tool_input};
 use crate::agents::spans::span_store::Span;
+use crate::model::agent_report::{Captured, MissingSpans};
 use crate::model::messages::content_text;
-use crate::model::recording::{Captured, MissingSpans};
 
 /// The transcript of all spans of a call.
 pub(crate) fn assemble(mut spans: Vec<Span>) -> Captured {

@@ -20,7 +20,7 @@ use crate::agents::spans::subscriber::{
     subscribers,
 };
 use crate::agents::spans::tracked_span::{OWN_TARGET, SpanPosition};
-use crate::model::recording::{self, Captured, MissingSpans};
+use crate::model::agent_report::{self, Captured, MissingSpans};
 use crate::platform::async_runtime;
 
 thread_local! {
@@ -130,7 +130,7 @@ impl Trace {
             // That the calls of this trial are not shown says more.
             captured.missing.or_else(|| (!outside.is_empty()).then(|| MissingSpans::outside(&names(outside))))
         };
-        captured.seen = Some(recording::seen(&names(others), subscribers() > self.subscribers));
+        captured.seen = Some(agent_report::seen(&names(others), subscribers() > self.subscribers));
         captured
     }
 }

@@ -147,7 +147,7 @@ impl PairJudging<'_> {
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);
         let cassette = TrialCassette::new(about, placeholders);
-        crate::run::replay::recording::open_replies(&cassette, mode, path, hint)?;
+        crate::run::replay::earlier_recording::open_replies(&cassette, mode, path, hint)?;
         Ok(cassette)
     }
 

@@ -20,7 +20,7 @@ use crate::model::outcome::{BoxError, is_amount};
 use crate::platform::accessors::getters;
 use crate::platform::errors::chain;
 use crate::platform::excerpt::chain_text;
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 pub use self::reply::JudgeReply;
 pub use self::request::{JudgeImage, JudgeRequest};

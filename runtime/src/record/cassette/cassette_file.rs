@@ -10,8 +10,8 @@ use evalsuite_records::record::{Reason, ReasonCode, Stage, Usage};
 use evalsuite_schema::json::{Fields, FromJson, JsonWriter, Result as JsonResult, ToJson};
 use evalsuite_schema::{Message, Value};
 
+use crate::model::agent_report::{Captured, Recording};
 use crate::model::outcome::Outcome;
-use crate::model::recording::{Captured, Recording};
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::digest::file_key;

@@ -254,7 +254,7 @@ impl JudgeMeasurement<'_> {
         let about = CassetteFile::new(self.evals.suite().name, &sample.id, DIRECTORY, seen, digest);
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         let cassette = TrialCassette::new(about, placeholders);
-        crate::run::replay::recording::open_replies(&cassette, mode, path, hint)?;
+        crate::run::replay::earlier_recording::open_replies(&cassette, mode, path, hint)?;
         Ok(cassette)
     }
 }

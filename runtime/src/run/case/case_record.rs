@@ -21,7 +21,7 @@ use crate::record::trial_statistics::{
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::trials::counted_trials::{self, CaseTrials, EndedTrial, TrialsEnd, results};
-use crate::run::{dependencies, limits, selection};
+use crate::run::{budgets, dependencies, selection};
 use crate::workspace::remove_directory;
 
 /// The record of a case whose trials ran: how they decide it, and what its baseline says.
@@ -108,7 +108,7 @@ fn needed_trials(trials: usize, threshold: f64) -> String {
 /// Completes the case's record and writes it.
 pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut record: CaseRecord) -> io::Result<CaseReport> {
     selection::refuse_skip(plan.settings, &mut record.outcome, &mut record.reason);
-    limits::record_first_error(plan, record.outcome, record.reason.as_ref())?;
+    budgets::record_first_error(plan, record.outcome, record.reason.as_ref())?;
     add_statistics(plan, &trials.counted, &mut record);
     let record = plan.redactor.redacted(record)?;
     let CaseTrials { counted, surplus, confirming, retried, .. } = &trials;

@@ -17,7 +17,7 @@ use crate::grade::user_grader::GraderCall;
 use crate::grade::{aggregate, grade_at};
 use crate::model::score::Score;
 use crate::record::coordination::{Ledger, Spend};
-use crate::run::limits::spent_budget;
+use crate::run::budgets::spent_budget;
 use crate::run::plan::Plan;
 
 /// A grader that was not run, or that came to no result.

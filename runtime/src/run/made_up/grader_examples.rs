@@ -5,9 +5,7 @@ use evalsuite_schema::{Example, Examples, Location, Value};
 
 use crate::grade::scoring::is_completed;
 use crate::run::case_report::CaseError;
-use crate::run::made_up::made_up_grading::{
-    Graders, JudgeReplies, MadeUpGrading, graders_with_paths, user_graders_with_paths,
-};
+use crate::run::made_up::grading::{Graders, JudgeReplies, MadeUpGrading, graders_with_paths, user_graders_with_paths};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 
 /// An example that was graded.

@@ -2,10 +2,10 @@
 //! run: what graders need of the file system is in a temporary directory.
 
 pub(crate) mod bounded_grading;
+mod conversation;
 pub(crate) mod grader_examples;
-mod made_up_conversation;
-pub(crate) mod made_up_grading;
-pub(crate) mod made_up_suite;
+pub(crate) mod grading;
+pub(crate) mod suite;
 #[cfg(test)]
 mod tests;
 
@@ -14,8 +14,8 @@ use evalsuite_schema::{Message, Role, ToolCall};
 
 use self::bounded_grading::{Bounded, NotRun};
 use crate::grade::scoring::TrialScore;
+use crate::model::agent_report::Recording;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 use crate::run::trial::captured::assemble;
 
 /// What an agent might have done.

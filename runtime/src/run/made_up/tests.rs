@@ -10,7 +10,7 @@ use evalsuite_schema::{
 };
 
 use super::bounded_grading::AllowedGraders;
-use super::made_up_suite::MadeUpSuite;
+use super::suite::MadeUpSuite;
 use super::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::model::evals::Evals;
 use crate::model::evidence::Evidence;

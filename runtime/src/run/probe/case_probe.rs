@@ -10,7 +10,7 @@ use evalsuite_schema::{Case, EmptyProbe, Grader, GraderConfig};
 use crate::grade::probed::GraderClass;
 use crate::grade::to_probes::{class, probed};
 use crate::run::made_up::grader_examples::GradedExample;
-use crate::run::made_up::made_up_grading::{MadeUpGrading, graders_with_paths};
+use crate::run::made_up::grading::{MadeUpGrading, graders_with_paths};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::probe::empty_probes::{self, SuiteTools};
 use crate::run::probe::mutants::mutants;

@@ -12,7 +12,7 @@ use crate::model::suite::EvalCase;
 use crate::platform::digest::{case_key, sha256};
 use crate::platform::threads::map_on_threads;
 use crate::run::case_report::{CaseError, decode_case, decode_suite};
-use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::made_up::suite::MadeUpSuite;
 use crate::run::probe::case_probe::{graders_by_path, probe_case};
 use crate::run::probe::empty_probes::SuiteTools;
 use crate::run::probe::findings;

@@ -1,6 +1,6 @@
 //! Earlier results that replace calls: recordings of agents and judges, and complete results of cases.
 
-pub(crate) mod recording;
+pub(crate) mod earlier_recording;
 pub(crate) mod regrade;
 pub(crate) mod reuse;
 
@@ -11,7 +11,7 @@ use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
 use crate::record::cassette::{AgentCall, TrialCassette};
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::plan::Plan;
-use crate::run::replay::recording::{RecordingOptions, open};
+use crate::run::replay::earlier_recording::{RecordingOptions, open};
 use crate::workspace;
 
 /// Outcome of a trial that has no recording, and the reason.

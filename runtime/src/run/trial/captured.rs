@@ -8,12 +8,12 @@ use std::time::Duration;
 use evalsuite_records::record::{ReasonCode, Stage, Usage};
 use evalsuite_schema::{Content, Message, Role, Value};
 
+use crate::model::agent_report::Recording;
 use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::messages::{answer, content_text};
 use crate::model::outcome::{Outcome, is_amount};
-use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
-use crate::run::limits;
+use crate::run::budgets;
 use crate::run::selection::ChosenAgent;
 use crate::run::trial::called::Called;
 use crate::run::trial::prepared::Prepared;
@@ -78,7 +78,7 @@ pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Ca
 /// The work of an agent that returned an outcome.
 pub(crate) fn complete(trial: &TrialAttempt<'_>, facts: Facts) -> Captured {
     if facts.cost_usd.is_none() {
-        trial.add_notes(limits::without_effect(trial.plan));
+        trial.add_notes(budgets::without_effect(trial.plan));
     }
     Captured { evidence: Evidence::new(facts), has_answer: true, end: None }
 }
@@ -331,7 +331,7 @@ mod tests {
     use evalsuite_schema::ToolCall;
 
     use super::*;
-    use crate::model::recording::{Captured, MissingSpans};
+    use crate::model::agent_report::{Captured, MissingSpans};
 
     #[test]
     fn a_bare_answer_reports_no_transcript() {

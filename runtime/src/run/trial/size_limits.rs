@@ -4,9 +4,9 @@ use evalsuite_schema::json::{self, ToJson};
 use evalsuite_schema::{Message, Object, Role};
 
 use crate::agents::OUTPUT_LIMIT;
+use crate::model::agent_report::Recording;
 use crate::model::evidence::Facts;
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
 use crate::platform::files::encode;
 use crate::platform::redaction::Redactor;

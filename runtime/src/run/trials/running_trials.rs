@@ -14,8 +14,8 @@ use evalsuite_records::record::{Mode, ModelCalls, ReasonCode, Stage, Status, Tri
 use crate::model::progress::ProgressStep;
 use crate::platform::clock::with_jitter;
 use crate::record::coordination::{Ledger, Slot, Spend};
+use crate::run::budgets;
 use crate::run::case_setup::CaseSetup;
-use crate::run::limits;
 use crate::run::plan::Plan;
 use crate::run::trial::run_trial;
 use crate::run::trials::counted_trials::{
@@ -108,7 +108,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         }
         let Some(Permission(slot)) = self.permission(index)? else { return Ok(None) };
         // Before the first trial: no base is made in vain.
-        let limit = if index == 0 { limits::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
+        let limit = if index == 0 { budgets::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
         let base = match limit {
             Some(reason) => Err(reason),
             None => setup.base()?.cloned(),
@@ -117,7 +117,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
         if progress.trials.is_over() {
             return Ok(None);
         }
-        let limit = if index > 0 { limits::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
+        let limit = if index > 0 { budgets::reached(self.plan, self.first + index, 0, 0.0)? } else { None };
         match base.and_then(|base| limit.map_or(Ok(base), Err)) {
             Ok(base) => {
                 progress.started += 1;
@@ -160,7 +160,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
     /// Whether a limit prevents another attempt at a trial. Trials after this one would not have run yet.
     fn is_limit_reached(&self, index: u32, attempt: u32) -> io::Result<bool> {
         let spent_after = self.progress().spent_after(index);
-        Ok(limits::reached(self.plan, self.first + index, attempt, spent_after)?.is_some())
+        Ok(budgets::reached(self.plan, self.first + index, attempt, spent_after)?.is_some())
     }
 
     /// Adds a trial that has ended, and counts what counts now.
@@ -192,7 +192,7 @@ impl<'a, 's> RunningTrials<'a, 's> {
             let next = progress.trials.next();
             if next < progress.started
                 && let Some(reason) =
-                    limits::reached(self.plan, self.first + next, 0, progress.spent_after(next.saturating_sub(1)))?
+                    budgets::reached(self.plan, self.first + next, 0, progress.spent_after(next.saturating_sub(1)))?
             {
                 progress.trials.prevent_next(reason);
             }

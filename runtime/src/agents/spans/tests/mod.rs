@@ -11,8 +11,8 @@ use tracing::field::Empty;
 use tracing::{Instrument, Level, Span, info_span};
 
 use crate::agents::spans::Trace;
-use crate::model::recording::Captured;
-use crate::platform::threads::Cancel;
+use crate::model::agent_report::Captured;
+use crate::platform::time_limit::Cancel;
 
 /// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {

@@ -7,7 +7,7 @@ use tracing::field::Empty;
 use tracing::{Level, info_span};
 
 use super::{called, calls, chat, said, seen, texts, tool, tools};
-use crate::model::recording::Captured;
+use crate::model::agent_report::Captured;
 
 fn lacks_calls(captured: &Captured) -> bool {
     captured.missing.as_ref().is_some_and(|missing| missing.lacks_calls)

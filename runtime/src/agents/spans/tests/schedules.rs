@@ -17,7 +17,7 @@ use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::agents::spans::{Trace, capture_layer};
-use crate::platform::threads::Cancel;
+use crate::platform::time_limit::Cancel;
 
 const TEST: &str = "agents::spans::tests::schedules::no_schedule_panics_or_loses_or_mixes_up_spans";
 const SEED: &str = "TEST_SPAN_SCHEDULE";

@@ -14,7 +14,7 @@ use crate::model::evals::Evals;
 use crate::model::evidence::{Evidence, WorkspaceChanges};
 use crate::model::suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
-use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::made_up::suite::MadeUpSuite;
 use crate::run::probe::findings;
 use crate::run::probe::findings::VerdictCounts;
 use crate::run::probe::suite_probe::SuiteProbe;

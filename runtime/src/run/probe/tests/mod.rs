@@ -11,7 +11,7 @@ use evalsuite_schema::Case;
 use crate::model::evals::Evals;
 use crate::model::suite::loaded_suite;
 use crate::run::made_up::bounded_grading::AllowedGraders;
-use crate::run::made_up::made_up_suite::MadeUpSuite;
+use crate::run::made_up::suite::MadeUpSuite;
 use crate::run::probe::suite_probe::SuiteProbe;
 use crate::run::settings::Settings;
 

@@ -12,10 +12,10 @@ use evalsuite_schema::{Case, Conversation, Input, Message, OnTurnFailure, Role, 
 
 use self::simulated_user::check_user;
 use crate::grade::scoring::{TrialScore, score_conversation};
+use crate::model::agent_report::{Captured, Recording};
 use crate::model::evidence::{Evidence, Facts, UnknownWork};
 use crate::model::messages::{content_text, messages_of, role_blocks};
 use crate::model::outcome::Outcome;
-use crate::model::recording::{Captured, Recording};
 use crate::run::selection::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::called::{Called, agent_directory, call_agent};
 use crate::run::trial::captured::{

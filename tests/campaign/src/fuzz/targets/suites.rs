@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_loader::{Request, keys, load};
+use evalsuite_loader::{Request, key_tables, load};
 use evalsuite_schema::diagnostics::render;
 
 use super::{Input, Target};
@@ -39,7 +39,7 @@ impl Suites {
 
 /// Keys of suites and examples of their values.
 pub(crate) fn words() -> Vec<String> {
-    let tables = keys::tables();
+    let tables = key_tables::tables();
     let keys = tables.iter().flat_map(|table| table.all_keys());
     keys.flat_map(|key| [format!("{}: ", key.name), key.example.to_owned(), key.name.to_owned()]).collect()
 }

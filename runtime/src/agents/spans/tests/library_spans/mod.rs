@@ -15,8 +15,8 @@ use evalsuite_schema::json::{Value, json};
 use tracing::{Level, Span, event, info_span};
 
 use crate::agents::spans::Trace;
+use crate::model::agent_report::Captured;
 use crate::model::messages::content_text;
-use crate::model::recording::Captured;
 
 const CALL: &str = r#"[{"role":"assistant","parts":[{"arguments":{"zone":"Lima"},"name":"clock","id":"call_1","type":"tool_call"}],"finish_reason":"tool_call","name":null}]"#;
 const ANSWER: &str =

@@ -11,18 +11,18 @@ use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Turn};
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::judge::judge_choice::JudgeChoice;
+use crate::model::agent_report::Recording;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
 use crate::model::evidence::{Evidence, Facts};
 use crate::model::outcome::Outcome;
-use crate::model::recording::Recording;
 use crate::model::suite::EvalCase;
 use crate::platform::clock::timestamp;
 use crate::platform::digest::file_key;
 use crate::record::cassette::{TrialCassette, cassette_path};
 use crate::run::case_report::CaseError;
 use crate::run::made_up::bounded_grading::{AllowedGraders, Bounded, BoundedGrading, NotRun};
-use crate::run::made_up::made_up_suite::{MadeUpSuite, needs_workspace};
+use crate::run::made_up::suite::{MadeUpSuite, needs_workspace};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::plan::Plan;
 use crate::run::selection::{case_graders, turn_folder};
@@ -184,7 +184,7 @@ fn recording_of_examples(plan: &Plan<'_>) -> Result<PathBuf, Reason> {
 
 fn open(path: PathBuf, mode: Mode, plan: &Plan<'_>, files: &AnswerFiles) -> Result<TrialCassette, CaseError> {
     let cassette = plan.cassette(0, &files.trial, &files.workspace);
-    crate::run::replay::recording::open_replies(&cassette, mode, Some(path), plan.how_to_record())?;
+    crate::run::replay::earlier_recording::open_replies(&cassette, mode, Some(path), plan.how_to_record())?;
     Ok(cassette)
 }
 
@@ -235,7 +235,7 @@ impl ResultGrading<'_> {
         let mut facts = self.facts(result.replies.first());
         match (graders, &case.conversation) {
             (Graders::One { path, grader, turn }, _) => {
-                super::made_up_conversation::describe(case, grader, turn, &mut facts);
+                super::conversation::describe(case, grader, turn, &mut facts);
                 self.grade_by_one(path, grader, facts)
             }
             (Graders::All, Some(conversation)) => self.grade_conversation(conversation, result),

@@ -15,7 +15,7 @@ use crate::record::run_directory::RunDirectory;
 use crate::run::case_report::{CaseError, TrialResult};
 use crate::run::case_setup::CaseSetup;
 use crate::run::made_up::bounded_grading::{AllowedGraders, JudgeSpending};
-use crate::run::made_up::made_up_grading::{Graders, MadeUpGrading, Surroundings};
+use crate::run::made_up::grading::{Graders, MadeUpGrading, Surroundings};
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::session::Session;
 use crate::run::settings::{Runner, Settings};

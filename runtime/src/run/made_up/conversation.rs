@@ -7,7 +7,7 @@ use crate::grade::scoring::{TrialScore, score_conversation};
 use crate::model::evidence::Facts;
 use crate::model::messages::role_blocks;
 use crate::run::made_up::bounded_grading::Bounded;
-use crate::run::made_up::made_up_grading::ResultGrading;
+use crate::run::made_up::grading::ResultGrading;
 use crate::run::made_up::{GradedResult, MadeUpResult};
 use crate::run::selection::{case_graders, turn_folder, turn_graders};
 use crate::run::trial::conversation::{ConversationSoFar, TurnScores, describe_user, shown_score, turn_not_run};

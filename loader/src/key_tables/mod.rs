@@ -9,11 +9,11 @@
 mod json_schema;
 
 use evalsuite_schema::grader::OldRubric;
-use evalsuite_schema::grader::keys::{Template, grader_table};
+use evalsuite_schema::grader::common_keys::{Template, grader_table};
 use evalsuite_schema::{Calibration, Case, Sample, Skill, SkillEvals, Suite, SuiteJson, TargetsFile, Task, Workspace};
 
 pub use evalsuite_schema::grader::TABLES as GRADERS;
-pub use evalsuite_schema::grader::keys::{GRADER_KEYS, RUST_GRADER, TASK_GRADER_KEYS};
+pub use evalsuite_schema::grader::common_keys::{GRADER_KEYS, RUST_GRADER, TASK_GRADER_KEYS};
 pub use evalsuite_schema::keys::{Key, Keys, Range, SCHEMA_KEY, Status, Table, Type, range};
 pub use json_schema::json_schema;
 

@@ -12,7 +12,7 @@ use super::{Family, GraderContext, Rules, criteria};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::PathKind;
 use crate::fields::{self, label, settings};
-use crate::keys::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, placeholder_names};
+use crate::key_tables::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, placeholder_names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span, position_after};
 

@@ -5,7 +5,7 @@ use evalsuite_schema::grader::{GraderConfig, trim};
 use super::{Constant, Family};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::Fields;
-use crate::keys::Table;
+use crate::key_tables::Table;
 
 /// A list where a type looks for one text.
 pub(super) fn several_texts(table: &Table, fields: &mut Fields<'_>) -> Option<Diagnostic> {

@@ -211,9 +211,9 @@ mod tests {
     use evalsuite_schema::{Case, Location};
 
     use super::*;
+    use crate::model::agent_report::Recording;
     use crate::model::cassette::Cassette;
     use crate::model::outcome::Outcome;
-    use crate::model::recording::Recording;
     use crate::model::suite_location::SuiteLocation;
     use crate::platform::clock::timestamp;
     use crate::platform::environment;

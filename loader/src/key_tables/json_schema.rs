@@ -1,6 +1,6 @@
 //! JSON Schemas of files, for editors: what can be said about a file without the files around it.
 
-use evalsuite_schema::grader::keys::TaskGrader;
+use evalsuite_schema::grader::common_keys::TaskGrader;
 use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::keys::Keys;
 use evalsuite_schema::{AcpTarget, CliTarget, TargetEntry};
