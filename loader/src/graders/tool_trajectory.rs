@@ -110,6 +110,8 @@ fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String
     }
     fields::all(entries, |entry| {
         let what = format!("the {which} of `{}`", entry.key);
+        let name = Node { span: entry.key_span, data: Data::String(entry.key.clone()) };
+        fields::literal_text(&name, "the name of a tool", d)?;
         Some((entry.key.clone(), fields::integer(&entry.value, &what, 0, u64::MAX, d)?))
     })
 }

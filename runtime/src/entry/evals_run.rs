@@ -151,7 +151,8 @@ impl Report {
         self.cases.iter().filter(|case| case.status() == outcome).count()
     }
 
-    /// Whether every case passed, was skipped, or failed as the baseline of its suite expects, and all cases were recorded.
+    /// Whether every case passed, was skipped, or failed as the baseline of its suite expects, and all cases were recorded. If tags or other
+    /// options select no case, it is `true`, and [`cases`](Self::cases) is empty.
     pub fn is_success(&self) -> bool {
         self.problems.is_empty() && !self.cases.iter().any(CaseReport::fails_test)
     }

@@ -27,9 +27,19 @@ const NO_WEIGHT: &str = "no member with a weight decides";
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
     let GraderCall { path, context, .. } = *call;
-    let members: Vec<GraderRecord> =
-        config.members.iter().map(|member| grade_at(&format!("{path}/{}", member.name), member, context)).collect();
-    aggregate(config, &members, call)
+    let members = config.members.iter().map(|member| {
+        let path = format!("{path}/{}", member.name);
+        match &config.aggregator {
+            // A limit with a weight of its own is a guard, whatever its weight elsewhere.
+            Aggregator::WeightedAverage { weights } if !weights.is_empty() => {
+                let mut counted = member.clone();
+                counted.weight = weight_of(weights, &member.name, member.weight);
+                grade_at(&path, &counted, context)
+            }
+            _ => grade_at(&path, member, context),
+        }
+    });
+    aggregate(config, &members.collect::<Vec<_>>(), call)
 }
 
 /// The result of a composite whose members have these results.
@@ -86,7 +96,7 @@ fn decided_before(aggregator: &Aggregator, members: &[GraderRecord]) -> Option<G
     }
     // Any other aggregator than the mean decides itself what a failed member counts for, unless that is required.
     let is_averaged = |member: &GraderRecord| match aggregator {
-        Aggregator::WeightedAverage { weights } => weight_of(weights, member) > 0.0,
+        Aggregator::WeightedAverage { weights } => weight_of(weights, &member.name, member.weight) > 0.0,
         _ => false,
     };
     let breaks = |member: &&GraderRecord| is_broken_guard(member) && (member.required || is_averaged(member));
@@ -109,7 +119,7 @@ fn weighted_average(
     let scores: Vec<CountedScore> = decided(members)
         .filter_map(|member| {
             let passed = member.verdict == Some(Verdict::Pass);
-            Some(CountedScore { weight: weight_of(weights, member), score: member.value?, passed })
+            Some(CountedScore { weight: weight_of(weights, &member.name, member.weight), score: member.value?, passed })
         })
         .collect();
     let Some(mean) = weighted_mean(scores.iter().map(|score| (score.weight, score.score))) else {
@@ -121,9 +131,9 @@ fn weighted_average(
     Score { verdict: stated.then(|| Verdict::from_passed(passes)), ..Score::new(mean) }
 }
 
-fn weight_of(weights: &[(String, f64)], member: &GraderRecord) -> f64 {
-    let written = weights.iter().find(|(name, _)| *name == member.name);
-    written.map_or(member.weight, |(_, weight)| *weight)
+/// The weight that the composite gives to the member of this name, otherwise its `own`.
+fn weight_of(weights: &[(String, f64)], name: &str, own: f64) -> f64 {
+    weights.iter().find(|(member, _)| member == name).map_or(own, |(_, weight)| *weight)
 }
 
 fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {

@@ -126,13 +126,17 @@ fn is_file_text(path: &[String]) -> bool {
         || path.windows(2).any(|keys| keys == ["json-schema", "schema"])
 }
 
-/// Whether a value must not be blank: values of text graders, commands, criteria, descriptions.
+/// Whether a text must not be blank: descriptions, expected answers, and what graders look for, but neither data nor arguments of programs.
 fn must_be_text(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["criteria" | "description"] => true,
-        ["graders", .., kind, "value"] => BUILT_IN.contains(kind),
-        ["graders", .., "shell" | "outcome"] => true,
+        ["expected_output" | "conversation", .., "content" | "text"] => path.contains(&"expected_output"),
+        ["graders" | "conversation", .., key] => {
+            let settings = path.iter().rposition(|key| BUILT_IN.contains(key)).map(|kind| &path[kind + 1..]);
+            let is_data = path.contains(&"args") || settings.is_none_or(|keys| keys.contains(&"config"));
+            path.contains(&"graders") && !is_data && !matches!(*key, "argv" | "answer")
+        }
         _ => false,
     }
 }
@@ -140,7 +144,8 @@ fn must_be_text(path: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::grader::TextValue;
-    use evalsuite_schema::{Grader, GraderConfig, Input, Message, Role};
+    use evalsuite_schema::json::json;
+    use evalsuite_schema::{Conversation, Grader, GraderConfig, Input, Message, Role, Turn};
 
     use super::*;
 
@@ -186,6 +191,36 @@ mod tests {
         let mut blank = case("${{ BLANK }}", "x");
         blank.metadata.insert("value".into(), "${{ BLANK }}".into());
         assert!(resolve(blank, Layout::Cases, lookup).is_ok(), "not every text has to say something");
+    }
+
+    #[test]
+    fn what_is_looked_for_is_not_blank_wherever_it_is() {
+        let grader =
+            |config: Value| Grader::new("g", Location::new("case.yaml", 5, 5), from_value(config).expect("a grader"));
+        let text = "${{ BLANK }}";
+        let contains = json!({ "contains": { "value": text } });
+        let member = to_value(&grader(contains.clone())).expect("a grader");
+        let composite =
+            json!({ "composite": { "members": [member], "aggregator": { "threshold": { "threshold": 1.0 } } } });
+        let call = |call: Value| json!({ "tool-trajectory": { "mode": "exact", "expected": [call] } });
+        let skill = json!({ "skill-trigger": { "skill": text, "should_trigger": false } });
+        let user = json!({ "user": { "grader": "mine", "config": { "value": text } } });
+        let arguments = call(json!({ "tool": "note", "args": { "object": { "text": text } } }));
+        let looked_for = [contains, composite, skill, call(json!({ "tool": text }))];
+        let configs = looked_for.map(|config| (config, true)).into_iter().chain([(user, false), (arguments, false)]);
+        for (config, is_error) in configs {
+            let mut of_case = case("x", "y");
+            of_case.graders = vec![grader(config.clone())];
+            let mut of_turn = case("x", "y");
+            let turn = Turn::new(Message::text(Role::User, "hi"), Vec::new(), of_case.graders.clone());
+            of_turn.conversation = Some(Conversation::new(vec![turn]));
+            for case in [of_case, of_turn] {
+                assert_eq!(resolve(case, Layout::Cases, lookup).is_err(), is_error, "{config}");
+            }
+        }
+        let mut expected = case("x", "y");
+        expected.expected_output = vec![Message::text(Role::Assistant, "${{ BLANK }}")];
+        assert!(resolve(expected, Layout::Cases, lookup).is_err());
     }
 
     #[test]

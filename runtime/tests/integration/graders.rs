@@ -245,3 +245,26 @@ fn a_composite_combines_its_members() {
     let broken = composite(json!({"weighted_average": {}}), json!([contains("hello"), user("breaks", json!({}))]));
     assert_eq!(broken.state, GraderState::Error);
 }
+
+#[test]
+fn a_limit_is_a_guard_if_the_composite_gives_it_a_weight() {
+    let verdict = |own: f64, given: Value| {
+        let mut limit = grader("calls", 7, json!({"execution-metrics": {"max_tool_calls": 0}}));
+        limit["weight"] = json!(own);
+        let members = json!([limit, contains("hello")]);
+        let aggregator = json!({"weighted_average": {"weights": given}});
+        let directory = tempfile::tempdir().unwrap();
+        let composite = grader("all", 7, json!({"composite": {"members": members, "aggregator": aggregator}}));
+        let suite = suite("cases", "limited", directory.path(), &[case_json("c", json!([composite]), json!({}))]);
+        let agent = |trial: &mut Trial<'_>| {
+            trial.tool_call(evalsuite::ToolCall::new("write"));
+            anyhow::Ok("hello".to_owned())
+        };
+        let report = run(&Evals::new(suite).with_agent(agent), &directory.path().join("out"));
+        only(&report).trials()[0].graders[0].verdict
+    };
+    assert_eq!(verdict(1.0, json!([["contains-hello", 9.0]])), Some(Verdict::Fail));
+    assert_eq!(verdict(0.0, json!([["calls", 1.0], ["contains-hello", 9.0]])), Some(Verdict::Fail));
+    assert_eq!(verdict(0.0, json!([["contains-hello", 9.0]])), Some(Verdict::Pass));
+    assert_eq!(verdict(1.0, json!([["calls", 0.0]])), Some(Verdict::Pass));
+}

@@ -138,7 +138,10 @@ impl<'a> Filler<'a, '_> {
                 }
             }
             Data::Sequence(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Data::Mapping(entries) => entries.iter_mut().for_each(|entry| self.value(&mut entry.value)),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|entry| {
+                self.key(entry);
+                self.value(&mut entry.value);
+            }),
             Data::Null | Data::Bool(_) | Data::Number(_) | Data::Foreign(_) => {}
         }
     }
@@ -149,7 +152,10 @@ impl<'a> Filler<'a, '_> {
             _ if DATA.contains(&key) => self.value(node),
             Data::String(text) if TEMPLATES.contains(&key) => self.template(key, text, node.span),
             Data::Sequence(items) => items.iter_mut().for_each(|item| self.grader("", item)),
-            Data::Mapping(entries) => entries.iter_mut().for_each(|entry| self.grader(&entry.key, &mut entry.value)),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|entry| {
+                self.key(entry);
+                self.grader(&entry.key, &mut entry.value);
+            }),
             _ => self.value(node),
         }
     }
@@ -253,7 +259,15 @@ impl<'a> Filler<'a, '_> {
         }
     }
 
-    /// Warns of variables in a key in which they stay as they are.
+    /// Reports variables in the name of a key, which stays as it is: a maximum of `{{ tool }}` would be one of a tool with that name.
+    fn key(&mut self, entry: &Entry) {
+        for name in Syntax::Reference.names(&entry.key).filter(|name| self.vars.entry(first_word(name)).is_some()) {
+            let message = format!("`{{{{ {name} }}}}` is not filled in: it is in the name of a key");
+            self.d.report(Code::UnknownVariable, entry.key_span, message, "write the name out");
+        }
+    }
+
+    /// Warns of variables in the value of a key in which they stay as they are.
     fn not_filled(&mut self, node: &Node) {
         match &node.data {
             Data::String(text) if text.contains("{{") => {

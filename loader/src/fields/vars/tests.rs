@@ -147,6 +147,13 @@ fn texts_that_are_not_filled_in_are_told() {
     assert_eq!(problems(prompt), ["1:56 E090 `{{ a }}` is not filled in: `prompt` is not a text of the case"]);
     let line = "assertions: [{type: code-grader, command: 'x {{ a }} {{ .b }}'}]";
     assert_eq!(problems(line), ["1:58 E090 `{{ a }}` is not filled in: `command` is not a text of the case"]);
+    for (key, column) in [("maximums: {'{{ a }}': 0}", 68), ("expected: [{args: {'x {{ a }}': 0}}]", 77)] {
+        let tools = format!("assertions: [{{type: tool-trajectory, {key}}}]");
+        assert_eq!(
+            problems(&tools),
+            [format!("1:{column} E090 `{{{{ a }}}}` is not filled in: it is in the name of a key")]
+        );
+    }
     let tags = problems("tags: ['{{ a }}', '{{ b }}']");
     assert_eq!(tags, ["1:23 W007 `{{ a }}` is not filled in here, and is left as it is"]);
     assert_eq!(problems("workspace: {hooks: {before_each: 'x {{ a }}'}}"), [""; 0]);

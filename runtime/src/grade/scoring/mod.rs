@@ -6,7 +6,7 @@ pub(crate) mod conversation_score;
 pub(crate) mod trial_score;
 
 use evalsuite_records::exact_sums::sum;
-use evalsuite_schema::decimal::{at_least, at_most, without_noise};
+use evalsuite_schema::decimal::{at_least, at_most, is_same, without_noise};
 
 pub(crate) use self::case_score::{
     CaseStandard, TrialPoint, case_rule, decide_case, deciding, is_completed, is_settled,
@@ -28,10 +28,16 @@ pub(crate) fn mean_passes(scores: &[CountedScore], threshold: f64) -> bool {
     let limited = |score: &CountedScore| {
         if score.passed { score.score.max(threshold) } else { score.score.min(threshold) }
     };
-    let counts_as_less = |score: &CountedScore| score.weight > 0.0 && !score.passed && at_least(score.score, threshold);
-    let is_less = scores.iter().any(counts_as_less);
-    let mean = weighted_mean(scores.iter().map(|score| (score.weight, limited(score))));
-    mean.is_some_and(|mean| if is_less { !at_most(mean, threshold) } else { at_least(mean, threshold) })
+    let weighted = || scores.iter().filter(|score| score.weight > 0.0);
+    let is_less = weighted().any(|score| !score.passed && at_least(score.score, threshold));
+    // A score that is the threshold decides nothing; with a large weight, it would round away what the others say.
+    let others =
+        weighted().map(|score| (score.weight, limited(score))).filter(|(_, score)| !is_same(*score, threshold));
+    match weighted_mean(others) {
+        Some(mean) if is_less => !at_most(mean, threshold),
+        Some(mean) => at_least(mean, threshold),
+        None => !is_less && weighted().next().is_some(),
+    }
 }
 
 /// `Σ weight·value / Σ weight`, the same for every order of the values; `None` where the weights are 0 or there are no values.

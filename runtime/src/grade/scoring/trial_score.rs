@@ -292,6 +292,15 @@ mod tests {
     }
 
     #[test]
+    fn a_heavy_grader_at_the_threshold_rounds_no_other_away() {
+        let heavy = |value: f64| with(grader(value), |record| record.weight = 2e13);
+        for threshold in [0.5, 1.0] {
+            assert_eq!(result(Layout::Cases, &[heavy(threshold), grader(0.0)], threshold).0, Failed, "{threshold}");
+            assert_eq!(result(Layout::Cases, &[heavy(threshold), grader(1.0)], threshold).0, Passed, "{threshold}");
+        }
+    }
+
+    #[test]
     fn a_task_needs_every_verdict_unless_its_threshold_is_lower() {
         assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.9), undecided()], 1.0), (Passed, Some(0.95)));
         assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.5)], 1.0), (Failed, Some(0.75)));
