@@ -98,7 +98,19 @@ fn parts_of_a_run_become_one_run() {
     assert!(!package.root().join("all/runs/r/locks").exists(), "locks are those of the machines");
     assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1, "nothing is left of the work");
 
-    let again = merge(&package);
+    // What a `merge` and a `clean` left that were killed.
+    for left in [".r.0123456789abcdef.tmp/r", ".s.0123456789abcdef.tmp"] {
+        run_json(&package, &format!("all/runs/{left}"), "abc", 3);
+    }
+    package.write("all/runs/.r.0123456789abcdef.tmp/locks/unfinished.lock", "");
+    let package = &package;
+    let call = |arguments: &[&str]| package.run_with(arguments, &[("EVALSUITE_OUTPUT", "all")]);
+    let listed: Value = package.json("list", &call(&["list", "--runs", "--format", "json"]).out);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(call(&["clean", "--keep", "1"]).code, 0);
+    assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1);
+
+    let again = merge(package);
     assert_eq!(again.code, 2);
     assert!(again.err.contains("already exists"), "{}", again.err);
 }
