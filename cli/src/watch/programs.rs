@@ -19,6 +19,7 @@ use crate::arguments::Build;
 use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::run::cargo_commands::cargo_test;
 use crate::run::chosen_tests::{listed_checks, read_files};
+use crate::run::source_digest::dep_info;
 
 /// A test program with suites.
 #[derive(Debug, Clone)]
@@ -174,23 +175,15 @@ impl TestBuild {
 /// The files that the compiler has read for a crate of a package on this disk.
 fn sources(message: &Value) -> Vec<PathBuf> {
     let is_local = message["package_id"].as_str().is_some_and(|id| id.starts_with("path+"));
-    let files = message["filenames"].as_array().filter(|_| is_local).map(Vec::as_slice).unwrap_or_default();
+    let Some(text) = dep_info(message).filter(|_| is_local).and_then(|file| plain_text(&file)) else {
+        return Vec::new();
+    };
     let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
     let package = manifest.parent().unwrap_or(manifest);
     // Cargo starts the compiler in the root of the workspace, and for a package outside of it in that of the package.
     let roots = [workspace_root(package), package.to_owned()];
-    let dep_info = |file: &Value| {
-        let file = Path::new(file.as_str()?);
-        let stem = file.file_stem()?.to_str()?;
-        let is_library = matches!(file.extension().and_then(OsStr::to_str), Some("rlib" | "rmeta" | "so" | "dylib"));
-        let name = stem.strip_prefix("lib").filter(|_| is_library).unwrap_or(stem);
-        plain_text(&file.with_file_name(format!("{name}.d")))
-    };
-    let texts = files.iter().filter_map(dep_info);
-    texts
-        .flat_map(|text| named_sources(&text))
-        .flat_map(|path| roots.clone().map(|root| normalize(&root.join(&path))))
-        .collect()
+    let files = named_sources(&text).into_iter();
+    files.flat_map(|path| roots.clone().map(|root| normalize(&root.join(&path)))).collect()
 }
 
 /// The files that the compiler names in a file for `make`: each has a rule without prerequisites.
