@@ -1,6 +1,6 @@
 //! The test programs: how they are built, and which suites are in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -27,8 +27,8 @@ pub(super) struct Program {
     /// What identifies it, also after it was built again.
     pub(super) id: Arc<str>,
     executable: PathBuf,
-    /// When it was linked.
-    built: Option<SystemTime>,
+    /// When it was linked, and each binary of its package, which it may start: cargo does not link it again after those.
+    built: BTreeMap<PathBuf, Option<SystemTime>>,
     package_root: PathBuf,
     /// Where its records go.
     pub(super) output: PathBuf,
@@ -145,15 +145,21 @@ impl TestBuild {
             return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }
         let mut programs = Vec::new();
-        for message in &messages {
-            let path = |key: &str| message[key].as_str().map(PathBuf::from);
-            let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
+        let path = |message: &Value, key: &str| message[key].as_str().map(PathBuf::from);
+        let executables = messages
+            .iter()
+            .filter_map(|message| Some((message, path(message, "executable")?, path(message, "manifest_path")?)));
+        let linked = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
+        for (message, executable, manifest) in executables.clone() {
             if message["profile"]["test"] == true {
+                let is_binary = |other: &Value| other["profile"]["test"] != true;
+                let binaries = executables.clone().filter(|(other, _, of)| is_binary(other) && *of == manifest);
+                let files = binaries.map(|(_, binary, _)| binary).chain([executable.clone()]);
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
                 let libraries = libraries(&executable, &self.sysroot)?;
                 let mut program = Program {
                     id: program_id(&package_root, &executable).into(),
-                    built: fs::metadata(&executable).and_then(|metadata| metadata.modified()).ok(),
+                    built: files.map(|file| (file.clone(), linked(&file))).collect(),
                     executable,
                     package_root,
                     output: self.output.clone(),
@@ -247,7 +253,7 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
 impl Program {
     /// Whether a build left the program as it was.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
-        self.executable == other.executable && self.built.is_some() && self.built == other.built
+        self.executable == other.executable && self.built == other.built && self.built.values().all(Option::is_some)
     }
 
     /// The program in its package, as cargo runs it.
