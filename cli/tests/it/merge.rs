@@ -184,6 +184,17 @@ fn a_record_that_can_be_read_counts_whatever_the_order_of_the_parts() {
 }
 
 #[test]
+fn a_list_of_chosen_tests_that_cannot_be_read_is_named() {
+    let package = two_parts();
+    package.write("one/runs/r/chosen.json", r#"{"schema": "evalsuite.chosen/1", "tests": {}}"#);
+    package.write("two/chosen.json", "{");
+    let output = merge(&package);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("warning: ") && output.err.contains("two/chosen.json: EOF"), "{}", output.err);
+    assert!(!package.root().join("all/runs/r/chosen.json").exists(), "which tests were chosen is not known");
+}
+
+#[test]
 fn the_same_record_twice_is_one_record() {
     let package = two_parts();
     case(&package, "one/runs/r", "b", None, "from two");
