@@ -59,10 +59,12 @@ pub(crate) fn run(command: &Clean) -> Result<CommandStatus> {
 
 /// Removes all but the newest runs.
 pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns> {
+    let unfinished = output.remove_unfinished();
     let runs = output.directories_newest_first()?;
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",
         directory: output.runs_directory().display().to_string(),
+        problems: unfinished.err().map(|error| format!("cannot remove {error}")).into_iter().collect(),
         ..CleanedRuns::default()
     };
     let progress = Progress::start("removing runs");
@@ -80,7 +82,9 @@ pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns
             Ok(()) => cleaned.removed.push(id),
             Err(error) => {
                 cleaned.problems.push(format!("cannot remove {}: {error}", path.display()));
-                cleaned.kept.push(id);
+                if path.exists() {
+                    cleaned.kept.push(id);
+                }
             }
         }
     }

@@ -170,6 +170,10 @@ fn print_summary(run: &Path, data: &RunData, finished: &FinishedRun, is_asked: b
     }
     writeln!(out, "{}", finished.file.display())?;
     for suite in &finished.summary.suites {
+        // Without a record, the suite has nothing but tests that were not started.
+        if !is_asked && data.without_records.iter().any(|other| other.name == suite.suite) {
+            continue;
+        }
         write!(out, "{}", SuiteText::new(suite, data).with_width(output::width()))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;

@@ -71,7 +71,9 @@ pub(super) fn of_case(suite: &OpenSuite, case: &CasePlace) -> Option<CaseRun> {
     let arguments = if has_nextest() {
         // A target is a module between those of the suite and the case.
         let pattern = format!("test(/(^|::){module}::([^:]+::)?{test}$/)");
-        [with_program(&["nextest", "run"]), vec!["-E".to_owned(), pattern]].concat()
+        // The output of a passed test says whether its case was skipped. A default filter may leave out cases, which are expensive.
+        let own = ["--ignore-default-filter", "--success-output", "immediate", "-E"].map(str::to_owned).to_vec();
+        [with_program(&["nextest", "run"]), own, vec![pattern]].concat()
     } else {
         [with_program(&["test"]), vec!["--".to_owned()], libtest.clone()].concat()
     };
@@ -124,12 +126,9 @@ const NEXTEST_WITHOUT_TESTS: i32 = 4;
 /// What the output says about the tests of the case. The exit status is also that of other tests, and a success if there is none.
 fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) -> CaseResult {
     let nothing = || CaseResult::NotRun("no test of this case was found".to_owned());
-    if run.arguments.first().is_some_and(|first| first == "nextest") {
-        return match status.code() {
-            Some(0) => CaseResult::Passed,
-            Some(NEXTEST_WITHOUT_TESTS) => nothing(),
-            _ => CaseResult::NotPassed,
-        };
+    let with_nextest = run.arguments.first().is_some_and(|first| first == "nextest");
+    if with_nextest && status.code() == Some(NEXTEST_WITHOUT_TESTS) {
+        return nothing();
     }
     let (stdout, stderr) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let filters = || run.test.iter().take_while(|word| *word != "--skip");
@@ -138,18 +137,22 @@ fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) ->
             test.strip_suffix(filter.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
         })
     };
-    let results: Vec<(&str, TestResult)> = stdout.lines().filter_map(test_result).collect();
+    // Nextest repeats the outputs of tests on standard error, unless it is told not to capture them.
+    let of_nextest = if with_nextest { &*stderr } else { "" };
+    let results: Vec<(&str, TestResult)> = stdout.lines().chain(of_nextest.lines()).filter_map(test_result).collect();
     let own: Vec<TestResult> = results.iter().filter(|(test, _)| is_own(test)).map(|(_, result)| *result).collect();
     if own.is_empty() {
         return if status.success() { nothing() } else { CaseResult::NotPassed };
     }
     // Without a test that failed, a program ended before all of its tests did.
     let has_died = !status.success() && !results.iter().any(|(_, result)| *result == TestResult::Failed);
-    if has_died || own.contains(&TestResult::Failed) {
+    // Nextest runs no other tests, and repeats some of those that failed.
+    let has_failed = if with_nextest { !status.success() } else { own.contains(&TestResult::Failed) };
+    if has_died || has_failed {
         return CaseResult::NotPassed;
     }
     // Of several targets, some may have run.
-    let skips = stderr.lines().filter_map(skipped_test).filter(|test| is_own(test)).count();
-    let ignored = own.iter().filter(|result| **result == TestResult::Ignored).count();
-    if skips + ignored >= own.len() { CaseResult::Skipped } else { CaseResult::Passed }
+    let skips = stdout.lines().chain(stderr.lines()).filter_map(skipped_test).filter(|test| is_own(test)).count();
+    let ran = own.iter().filter(|result| **result == TestResult::Passed).count();
+    if skips >= ran { CaseResult::Skipped } else { CaseResult::Passed }
 }

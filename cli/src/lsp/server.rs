@@ -5,8 +5,9 @@ use std::io::{self, BufReader};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use gen_lsp_types::{
     CodeActionParams, CodeLensParams, CompletionParams, DefinitionParams, ExecuteCommandParams, Hover, HoverParams,
@@ -26,6 +27,9 @@ use super::session::Session;
 use super::workspace::OpenSuite;
 use super::{actions, definition, key_help, lens};
 use crate::platform::exit_status::{CliError, CommandStatus, Result};
+
+/// How often the server looks at files, for a client that does not tell which ones change.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// Serves the client at standard input and output.
 pub(crate) fn run() -> Result<CommandStatus> {
@@ -102,6 +106,13 @@ impl Server {
         }
         if let ServerState::Open(session) = &mut self.state {
             session.check()?;
+            while !session.watches {
+                match events.recv_timeout(LOOK_AGAIN) {
+                    Err(RecvTimeoutError::Timeout) => session.look_at_files(),
+                    event => return Ok(event.unwrap_or(Event::InputEnded(None))),
+                }
+                session.check()?;
+            }
         }
         Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }

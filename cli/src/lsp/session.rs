@@ -1,6 +1,6 @@
 //! What the server knows between `initialize` and `shutdown`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -22,7 +22,7 @@ use super::documents::Documents;
 use super::lens::LastRuns;
 use super::messages::{Event, log, notify, send};
 use super::positions::{Encoding, Lines};
-use super::workspace::Workspace;
+use super::workspace::{FileStamp, Workspace, file_stamps};
 use super::{case_run, positions};
 
 /// What the next check has to do.
@@ -50,7 +50,9 @@ pub(super) struct Session {
     published: Published,
     pending: Pending,
     /// Whether the client tells which files change on the disk.
-    watches: bool,
+    pub(super) watches: bool,
+    /// The files on the disk, if the client does not.
+    stamps: BTreeMap<PathBuf, FileStamp>,
     refreshes_lenses: bool,
     traces: bool,
     /// Number of requests to the client.
@@ -76,6 +78,7 @@ impl Session {
             published: Published::default(),
             pending: Pending { everything: true, ..Pending::default() },
             watches: watches == Some(true),
+            stamps: BTreeMap::new(),
             refreshes_lenses: refreshes == Some(true),
             traces: params.trace.as_ref().is_some_and(|trace| *trace != TraceValue::Off),
             requests: 0,
@@ -184,6 +187,18 @@ impl Session {
         }
     }
 
+    /// Notices which files other programs have changed since they were read, for a client that does not tell.
+    pub(super) fn look_at_files(&mut self) {
+        let now = file_stamps(&self.workspace.suites);
+        let before = std::mem::take(&mut self.stamps);
+        for (path, stamp) in &now {
+            if before.get(path).is_some_and(|before| before != stamp) && !self.documents.is_open(path) {
+                self.changed_file(path.clone(), false);
+            }
+        }
+        self.stamps = now;
+    }
+
     /// A file has changed on the disk, or a file or directory has appeared or disappeared there.
     fn changed_file(&mut self, path: PathBuf, is_new_or_gone: bool) {
         if self.workspace.ignores(&path) {
@@ -214,6 +229,13 @@ impl Session {
         }
         for path in &saved {
             self.workspace.suites.iter_mut().filter(|suite| suite.reads(path)).for_each(|suite| suite.probe(path));
+        }
+        if !self.watches {
+            // Of files that are new here. The others are compared with what they were.
+            let known = std::mem::take(&mut self.stamps);
+            self.stamps = file_stamps(&self.workspace.suites);
+            self.stamps
+                .extend(known.into_iter().filter(|(path, _)| self.stamps.contains_key(path)).collect::<Vec<_>>());
         }
         for params in self.published.update(&self.workspace.suites, &self.documents, self.encoding) {
             notify("textDocument/publishDiagnostics", params)?;

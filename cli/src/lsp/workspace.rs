@@ -1,7 +1,8 @@
 //! The suites of the directories that are open in the editor, each checked while its files change, as `cargo evalsuite check` does.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
@@ -195,6 +196,25 @@ impl OpenSuite {
         let own = names.into_iter().map(|name| self.path.join(name)).find(|path| path.is_file());
         own.unwrap_or_else(|| self.path.clone())
     }
+}
+
+/// What the file system says of a file or directory: when it was changed, and its length; `None` if it does not exist.
+pub(super) type FileStamp = Option<(SystemTime, u64)>;
+
+/// What the file system says now of the files that suites consist of, of their directories below that of the suite, which change with the
+/// names in them, and of the sources that include suites.
+pub(super) fn file_stamps(suites: &[OpenSuite]) -> BTreeMap<PathBuf, FileStamp> {
+    let mut paths: BTreeSet<&Path> = BTreeSet::new();
+    for suite in suites {
+        let directory = suite_directory(&suite.path);
+        let files = suite.files.iter().chain(&suite.targets_file).map(PathBuf::as_path);
+        for file in files.clone() {
+            paths.extend(file.ancestors().skip(1).take_while(|above| above.starts_with(directory)));
+        }
+        paths.extend(files.chain(suite.include.iter().map(|include| include.source.as_path())));
+    }
+    let stamp = |path: &Path| path.metadata().ok().and_then(|it| Some((it.modified().ok()?, it.len())));
+    paths.into_iter().map(|path| (path.to_owned(), stamp(path))).collect()
 }
 
 /// Directories of files that programs write.

@@ -90,20 +90,26 @@ impl MergePlan {
         let Merge { mut plan, problems, readable, .. } = merge;
         plan.cases = readable.len();
         plan.run = merged_run(&runs, &plan.suites);
-        plan.chosen = chosen_tests(parts);
+        plan.chosen = chosen_tests(parts, &mut plan.warnings);
         plan.warnings.extend(pending_hooks(&runs, parts));
         plan.warnings.extend(other_agents(&runs, parts));
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
 }
 
-/// The tests that were chosen for any part; `None` if one does not say, or cannot be read.
-fn chosen_tests(parts: &[PathBuf]) -> Option<ChosenTests> {
-    let mut all = ChosenTests::new();
-    for part in parts {
-        all.extend(read_run_record(part, Path::new(CHOSEN)).unwrap_or_default()?);
-    }
-    Some(all)
+/// The tests that were chosen for any part; `None` if one does not say, or with a warning, if one cannot be read.
+fn chosen_tests(parts: &[PathBuf], warnings: &mut Vec<String>) -> Option<ChosenTests> {
+    let read = |part: &PathBuf| {
+        read_run_record(part, Path::new(CHOSEN)).unwrap_or_else(|error| {
+            warnings.push(format!("{}: {error}", part.join(CHOSEN).display()));
+            None
+        })
+    };
+    let parts: Vec<Option<ChosenTests>> = parts.iter().map(read).collect();
+    parts.into_iter().try_fold(ChosenTests::new(), |mut all, part| {
+        all.extend(part?);
+        Some(all)
+    })
 }
 
 struct Merge<'a> {

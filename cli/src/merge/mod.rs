@@ -4,7 +4,7 @@ mod merge_plan;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::{fs, io};
 
 use clap::Args;
 use evalsuite_records::run_directory::{CHOSEN, LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
@@ -97,16 +97,8 @@ pub(crate) fn run(command: &Merge) -> Result<CommandStatus> {
             "choose another directory with `--into`",
         ));
     }
-    // Under another name until it is complete.
-    let unfinished = output.run_directory(&format!(".{}.{}", plan.run.run_id, process::id()));
-    let written = write(&plan, &unfinished, &progress).and_then(|()| Ok(fs::rename(&unfinished, &target)?));
-    if let Err(error) = written {
-        // The first error is the one to report.
-        let _ = fs::remove_dir_all(&unfinished);
-        return Err(error);
-    }
-    // Hooks that are pending do not change what came out.
-    write_json(&target.join(SUMMARY), &summarize_run(&target)?)?;
+    output.remove_unfinished()?;
+    output.make_run(&plan.run.run_id, |run| write(&plan, run, &progress))?;
     output.set_latest(Some(&plan.run.run_id))?;
     drop(progress);
     for warning in &plan.warnings {
@@ -151,7 +143,9 @@ fn write(plan: &MergePlan, run: &Path, progress: &Progress) -> Result<()> {
     if let Some(chosen) = &plan.chosen {
         write_json(&run.join(CHOSEN), chosen)?;
     }
-    write_json(&run.join(RUN_RECORD), &plan.run)
+    write_json(&run.join(RUN_RECORD), &plan.run)?;
+    // Hooks that are pending do not change what came out.
+    write_json(&run.join(SUMMARY), &summarize_run(run)?)
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {

@@ -21,8 +21,8 @@ pub(crate) fn test_result(line: &str) -> Option<(&str, TestResult)> {
     Some((test, result))
 }
 
-/// The test that is skipped, as a line of standard error says.
+/// The test that is skipped, as a line of standard error says. Nextest indents the output of tests.
 pub(crate) fn skipped_test(line: &str) -> Option<&str> {
-    let (test, _) = line.strip_prefix("evalsuite: SKIPPED ")?.split_once(": ")?;
+    let (test, _) = line.trim_start().strip_prefix("evalsuite: SKIPPED ")?.split_once(": ")?;
     Some(test)
 }

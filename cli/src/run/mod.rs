@@ -86,7 +86,7 @@ pub(crate) struct Run {
 }
 
 mod progress;
-mod source_digest;
+pub(crate) mod source_digest;
 mod suite_tests;
 mod until_decided;
 #[cfg(not(feature = "record"))]

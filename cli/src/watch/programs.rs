@@ -1,6 +1,6 @@
 //! The test programs: how they are built, and which suites are in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -19,6 +19,7 @@ use crate::arguments::Build;
 use crate::platform::exit_status::{CliError, ErrorContext, Result};
 use crate::run::cargo_commands::cargo_test;
 use crate::run::chosen_tests::{listed_checks, read_files};
+use crate::run::source_digest::dep_info;
 
 /// A test program with suites.
 #[derive(Debug, Clone)]
@@ -26,8 +27,8 @@ pub(super) struct Program {
     /// What identifies it, also after it was built again.
     pub(super) id: Arc<str>,
     executable: PathBuf,
-    /// When it was linked.
-    built: Option<SystemTime>,
+    /// When it was linked, and each binary of its package, which it may start: cargo does not link it again after those.
+    built: BTreeMap<PathBuf, Option<SystemTime>>,
     package_root: PathBuf,
     /// Where its records go.
     pub(super) output: PathBuf,
@@ -144,15 +145,21 @@ impl TestBuild {
             return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }
         let mut programs = Vec::new();
-        for message in &messages {
-            let path = |key: &str| message[key].as_str().map(PathBuf::from);
-            let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
+        let path = |message: &Value, key: &str| message[key].as_str().map(PathBuf::from);
+        let executables = messages
+            .iter()
+            .filter_map(|message| Some((message, path(message, "executable")?, path(message, "manifest_path")?)));
+        let linked = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
+        for (message, executable, manifest) in executables.clone() {
             if message["profile"]["test"] == true {
+                let is_binary = |other: &Value| other["profile"]["test"] != true;
+                let binaries = executables.clone().filter(|(other, _, of)| is_binary(other) && *of == manifest);
+                let files = binaries.map(|(_, binary, _)| binary).chain([executable.clone()]);
                 let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
                 let libraries = libraries(&executable, &self.sysroot)?;
                 let mut program = Program {
                     id: program_id(&package_root, &executable).into(),
-                    built: fs::metadata(&executable).and_then(|metadata| metadata.modified()).ok(),
+                    built: files.map(|file| (file.clone(), linked(&file))).collect(),
                     executable,
                     package_root,
                     output: self.output.clone(),
@@ -174,23 +181,15 @@ impl TestBuild {
 /// The files that the compiler has read for a crate of a package on this disk.
 fn sources(message: &Value) -> Vec<PathBuf> {
     let is_local = message["package_id"].as_str().is_some_and(|id| id.starts_with("path+"));
-    let files = message["filenames"].as_array().filter(|_| is_local).map(Vec::as_slice).unwrap_or_default();
+    let Some(text) = dep_info(message).filter(|_| is_local).and_then(|file| plain_text(&file)) else {
+        return Vec::new();
+    };
     let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
     let package = manifest.parent().unwrap_or(manifest);
     // Cargo starts the compiler in the root of the workspace, and for a package outside of it in that of the package.
     let roots = [workspace_root(package), package.to_owned()];
-    let dep_info = |file: &Value| {
-        let file = Path::new(file.as_str()?);
-        let stem = file.file_stem()?.to_str()?;
-        let is_library = matches!(file.extension().and_then(OsStr::to_str), Some("rlib" | "rmeta" | "so" | "dylib"));
-        let name = stem.strip_prefix("lib").filter(|_| is_library).unwrap_or(stem);
-        plain_text(&file.with_file_name(format!("{name}.d")))
-    };
-    let texts = files.iter().filter_map(dep_info);
-    texts
-        .flat_map(|text| named_sources(&text))
-        .flat_map(|path| roots.clone().map(|root| normalize(&root.join(&path))))
-        .collect()
+    let files = named_sources(&text).into_iter();
+    files.flat_map(|path| roots.clone().map(|root| normalize(&root.join(&path)))).collect()
 }
 
 /// The files that the compiler names in a file for `make`: each has a rule without prerequisites.
@@ -254,7 +253,7 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
 impl Program {
     /// Whether a build left the program as it was.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
-        self.executable == other.executable && self.built.is_some() && self.built == other.built
+        self.executable == other.executable && self.built == other.built && self.built.values().all(Option::is_some)
     }
 
     /// The program in its package, as cargo runs it.

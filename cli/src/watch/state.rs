@@ -97,7 +97,8 @@ impl WatchState {
     /// Checks what files changed; returns whether one of them is a file of a suite or of the build.
     pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> Result<bool> {
         // What is read of suites is read again by the programs.
-        let needs_build = |file: &PathBuf| is_of_build(file) || self.sources.contains(file) && !self.suites.read(file);
+        let needs_build =
+            |file: &PathBuf| is_of_build(file) || self.sources.contains(file) && !self.suites.read_again(file);
         let (built, others): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|file| needs_build(file));
         if !built.is_empty() {
             self.is_outdated = true;
@@ -109,7 +110,7 @@ impl WatchState {
         }
         self.is_changed |= !others.is_empty();
         let touched = self.suites.change(files);
-        let is_ours = !built.is_empty() || !touched.is_empty() || files.iter().any(|file| self.suites.read(file));
+        let is_ours = !built.is_empty() || !touched.is_empty() || files.iter().any(|file| self.suites.contain(file));
         self.wanted.extend(touched);
         if !self.suites.have_errors() {
             let existing = self.suites.all();

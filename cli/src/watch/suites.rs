@@ -76,8 +76,20 @@ impl Suites {
         roots.filter(|root| root.join("Cargo.toml").is_file()).collect()
     }
 
-    /// Whether a file is one of a suite, which programs read again without a build.
-    pub(super) fn read(&self, file: &Path) -> bool {
+    /// Whether programs read a file again without a build: it says what the cases are, or a case names it. What else is in the directory of a
+    /// suite may be in the program, such as by `include_str!`.
+    pub(super) fn read_again(&self, file: &PathBuf) -> bool {
+        self.watched.iter().any(|suite| {
+            let directory = suite_directory(&suite.path);
+            let is_named = |case: &LoadedCase| is_own(case, directory, file) || suite.names(&case.case, &[file]);
+            suite.files.contains(file)
+                || file.starts_with(directory) && is_targets_file_of(directory, file)
+                || suite.good.iter().flat_map(|good| &good.cases).any(is_named)
+        })
+    }
+
+    /// Whether a file is one of a suite.
+    pub(super) fn contain(&self, file: &Path) -> bool {
         let is_below = |suite: &WatchedSuite| {
             let directory = suite_directory(&suite.path);
             // In the directory of the package, other files are there, too.

@@ -93,8 +93,8 @@ impl Verdicts {
 
     pub(super) fn end(&mut self, test: &TestId, verdict: Verdict) {
         if let Some(result) = self.last.get_mut(test)
-            // The line about a skipped test comes before libtest counts it as passed.
-            && result.earlier != Verdict::Skipped
+            // Libtest counts a skipped test as passed, after the line about it or before. A failure stays one.
+            && !matches!((result.earlier, verdict), (Verdict::Skipped, Verdict::Passed) | (Verdict::Failed, _))
         {
             result.earlier = verdict;
             // A Rust file may have changed while it ran.
@@ -174,5 +174,26 @@ impl Verdicts {
 
     pub(super) fn count(&self, verdict: Verdict) -> usize {
         self.last.values().filter(|result| result.verdict == verdict).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skip_is_no_pass_and_a_failure_stays_one() {
+        let last = |found: [Verdict; 2]| {
+            let id = TestId { test: "a".to_owned(), program: "shop::evals".into() };
+            let case = Touched { suite: "EVAL.yaml".to_owned(), path: "a".to_owned() };
+            let running = Verdict::Running;
+            let result = LastResult { verdict: running, earlier: running, case, text: String::new(), number: 1 };
+            let mut verdicts = Verdicts { last: [(id.clone(), result)].into(), started: 1 };
+            found.into_iter().for_each(|verdict| verdicts.end(&id, verdict));
+            verdicts.last[&id].verdict
+        };
+        let (passed, failed, skipped) = (Verdict::Passed, Verdict::Failed, Verdict::Skipped);
+        assert_eq!([last([skipped, passed]), last([passed, skipped])], [skipped, skipped]);
+        assert_eq!([last([skipped, failed]), last([failed, skipped])], [failed, failed]);
     }
 }

@@ -148,6 +148,26 @@ fn tests_that_were_not_chosen_are_told_from_tests_that_were_not_started() {
     assert!(report.out.ends_with("\ns: 1 test not started: evals::b\n"), "{}", report.out);
     let output = chosen("");
     assert_eq!((output.code, output.out.contains("not started")), (0, false), "{}", output.out);
+
+    // The test program of another suite died before its first test.
+    let other =
+        r#"{"schema": "evalsuite.chosen/1", "tests": {"p": {"p::evals": []}, "q": {"q::other": ["other::z"]}}}"#;
+    package.write("runs/r/chosen.json", other);
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 4, "{}", output.out);
+    let not_started = "\nq (q::other): 1 test not started: other::z\n";
+    assert!(output.out.ends_with(not_started), "{}", output.out);
+    let report = package.run(&["report", "runs/r", "--junit", "junit.xml"]);
+    assert_eq!(report.code, 0, "{}", report.err);
+    let xml = std::fs::read_to_string(package.root().join("junit.xml")).unwrap();
+    let skipped = "<testcase name=\"other::z\" classname=\"q (q::other)\" time=\"0.000\">\n            <skipped message=\"the test `other::z` did not start\">";
+    assert!(xml.contains(skipped), "{xml}");
+    let annotations = package.run(&["report", "runs/r", "--format", "github"]);
+    assert!(
+        annotations.out.contains("::error title=q (q%3A%3Aother)::1 test not started: other::z\n"),
+        "{}",
+        annotations.out
+    );
     package.write("runs/r/chosen.json", "{");
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 1, "{}", output.out);

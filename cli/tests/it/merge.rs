@@ -98,7 +98,19 @@ fn parts_of_a_run_become_one_run() {
     assert!(!package.root().join("all/runs/r/locks").exists(), "locks are those of the machines");
     assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1, "nothing is left of the work");
 
-    let again = merge(&package);
+    // What a `merge` and a `clean` left that were killed.
+    for left in [".r.0123456789abcdef.tmp/r", ".s.0123456789abcdef.tmp"] {
+        run_json(&package, &format!("all/runs/{left}"), "abc", 3);
+    }
+    package.write("all/runs/.r.0123456789abcdef.tmp/locks/unfinished.lock", "");
+    let package = &package;
+    let call = |arguments: &[&str]| package.run_with(arguments, &[("EVALSUITE_OUTPUT", "all")]);
+    let listed: Value = package.json("list", &call(&["list", "--runs", "--format", "json"]).out);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(call(&["clean", "--keep", "1"]).code, 0);
+    assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1);
+
+    let again = merge(package);
     assert_eq!(again.code, 2);
     assert!(again.err.contains("already exists"), "{}", again.err);
 }
@@ -169,6 +181,17 @@ fn a_record_that_can_be_read_counts_whatever_the_order_of_the_parts() {
         assert_eq!((&outcome, &cases), (&json!("error"), &json!(1)), "{order:?}: {warnings}");
         assert_eq!(warnings.matches("b/case.json: ").count(), 2, "{warnings}");
     }
+}
+
+#[test]
+fn a_list_of_chosen_tests_that_cannot_be_read_is_named() {
+    let package = two_parts();
+    package.write("one/runs/r/chosen.json", r#"{"schema": "evalsuite.chosen/1", "tests": {}}"#);
+    package.write("two/chosen.json", "{");
+    let output = merge(&package);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("warning: ") && output.err.contains("two/chosen.json: EOF"), "{}", output.err);
+    assert!(!package.root().join("all/runs/r/chosen.json").exists(), "which tests were chosen is not known");
 }
 
 #[test]

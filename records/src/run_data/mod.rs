@@ -21,6 +21,7 @@ pub use self::read_run::{
     RunData, SuiteNames, comparable_of_commit, comparable_of_same_agent, earlier_comparable, earlier_runs,
     newest_outcomes, runs_of_same_agent,
 };
+pub(crate) use self::read_suite::suites_without_records;
 pub use self::read_suite::{read_record, suites_of};
 pub use self::trial_files::{TextFile, TrialFiles};
 

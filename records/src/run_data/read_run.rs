@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-use super::{CaseData, Problem, ReadDepth, SuiteData, read_record, suites_of};
+use super::{CaseData, Problem, ReadDepth, SuiteData, read_record, suites_of, suites_without_records};
 use crate::record::{ChosenTests, DecisionRecord, ProbeRates, ProbeRecord, RunRecord, Status, SuiteId};
 use crate::run_directory::{CHOSEN, DECISION, OutputDirectory, RUN_RECORD, SUITE_RECORD, SUITES, StoredRun};
 
@@ -28,6 +28,8 @@ pub struct RunData {
     pub in_use: bool,
     /// Its suites, by name.
     pub suites: Vec<SuiteData>,
+    /// Suites whose tests were chosen, and of which the run has no record: no test of them has started.
+    pub without_records: Vec<SuiteData>,
     /// What could not be read, in the order in which it was found.
     pub problems: Vec<Problem>,
     /// Ids of the runs that are counted together, this one last; empty if it is one run.
@@ -97,6 +99,7 @@ fn read_run(directory: PathBuf, depth: ReadDepth) -> io::Result<RunData> {
     let lost: Vec<Problem> =
         lost.map(|path| Problem::new(&run.directory, &path.join(SUITE_RECORD), "is missing")).collect();
     run.problems.extend(lost);
+    run.without_records = suites_without_records(&run.directory, &run.suites);
     Ok(run)
 }
 
@@ -119,6 +122,11 @@ impl RunData {
     pub fn not_started_text(&self) -> &'static str {
         let is_known = self.suites.iter().all(|suite| suite.chosen.is_some());
         if is_known { "not started" } else { "not chosen or not started" }
+    }
+
+    /// Its suites, also those without records.
+    pub fn all_suites(&self) -> impl Iterator<Item = &SuiteData> {
+        self.suites.iter().chain(&self.without_records)
     }
 
     /// Its suites, with their names.

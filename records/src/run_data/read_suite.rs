@@ -1,6 +1,6 @@
 //! Reads the suites of a run and the trials of their cases, and chooses the records that count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,27 @@ pub fn suites_of(run: &Path, depth: ReadDepth) -> io::Result<(Vec<SuiteData>, Op
     }
     suites.sort_by(|left, right| left.name.cmp(&right.name));
     Ok((suites, None))
+}
+
+/// The suites with tests that were chosen for the run and of which it has no record, because no test program with them got as far as their first
+/// test. They have the names of their modules, and their tests those of Rust.
+pub(crate) fn suites_without_records(run: &Path, suites: &[SuiteData]) -> Vec<SuiteData> {
+    // Whoever reads the run names the problem.
+    let chosen: Option<ChosenTests> = read_run_record(run, Path::new(CHOSEN)).unwrap_or_default();
+    let chosen = chosen.into_iter().flat_map(|chosen| chosen.tests);
+    let suite = |(package, (module, tests)): (String, (String, BTreeSet<String>))| {
+        let is_known = suites.iter().any(|suite| suite.id.package == package && suite.id.module == module);
+        let mut record = SuiteRecord::new();
+        record.tests = tests.iter().map(|test| SuiteTest::new("", test, test)).collect();
+        let mut id = SuiteId::new(format!("{package} ({module})"));
+        (id.package, id.module) = (package, module);
+        let suite =
+            SuiteData { name: id.name.clone(), id, record: Some(record), chosen: Some(tests), ..SuiteData::default() };
+        (!is_known).then_some(suite)
+    };
+    let modules =
+        chosen.flat_map(|(package, modules)| modules.into_iter().map(move |of_module| (package.clone(), of_module)));
+    modules.filter_map(suite).collect()
 }
 
 /// Adds the packages of suites whose records do not say it: those of older versions have it in `run.json` only.

@@ -1,15 +1,15 @@
 //! The directory that all runs of a package or workspace are in.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use evalsuite_schema::discovery::workspace_around;
 use evalsuite_schema::sorting::sort_by;
 
 use crate::file_lock::FileLock;
 use crate::file_replacement::{
-    error_at, is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries,
+    error_at, is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries, temporary_name,
 };
 use crate::record::RunRecord;
 use crate::run_directory::layout::{
@@ -92,8 +92,53 @@ impl OutputDirectory {
         if self.0.exists() && !self.0.is_dir() {
             return Err(error_at(&self.0, &io::ErrorKind::NotADirectory.into()));
         }
-        let runs = sorted_entries(&self.runs_directory())?;
-        Ok(runs.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun).collect())
+        let (_, runs) = self.directories()?;
+        Ok(runs)
+    }
+
+    /// The directories of runs: those that are being made or removed, and the others.
+    fn directories(&self) -> io::Result<(Vec<StoredRun>, Vec<StoredRun>)> {
+        let paths = sorted_entries(&self.runs_directory())?;
+        let directories = paths.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun);
+        Ok(directories.partition(|run| is_temporary(run.0.file_name().unwrap_or_default())))
+    }
+
+    /// Makes a run of which nothing is seen before it is complete: `write` gets its directory, which is renamed then. If the process is killed,
+    /// [`remove_unfinished`](Self::remove_unfinished) removes what it has written.
+    ///
+    /// # Errors
+    ///
+    /// If `write` fails, or there is such a run. Nothing is left of it then.
+    #[doc(hidden)]
+    pub fn make_run<E: From<io::Error>>(
+        &self,
+        run_id: &str,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let around = self.runs_directory().join(temporary_name(run_id.as_ref()));
+        let lock = around.join(LOCKS).join("unfinished").with_extension(LOCK_EXTENSION);
+        let lock = FileLock::acquire(&lock).map_err(|error| error_at(&lock, &error))?;
+        // A summary contains the name of the directory.
+        let run = around.join(run_id);
+        let made = write(&run).and_then(|()| Ok(fs::rename(&run, self.run_directory(run_id))?));
+        drop(lock);
+        let removed = remove_directory(&around);
+        made.and(removed.map_err(E::from))
+    }
+
+    /// Removes what killed processes left when they made or removed runs.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be removed.
+    #[doc(hidden)]
+    pub fn remove_unfinished(&self) -> io::Result<()> {
+        for run in self.directories()?.0 {
+            if !run.is_in_use()? {
+                remove_directory(&run.0).map_err(|error| error_at(&run.0, &error))?;
+            }
+        }
+        Ok(())
     }
 
     /// All runs with records, the newest first; those that began in the same millisecond by id, descending.
@@ -256,13 +301,16 @@ impl StoredRun {
         Ok(removed)
     }
 
-    /// Removes it, even if agents made directories read-only.
+    /// Removes it, even if agents made directories read-only. It is renamed first: with some of its files, it would be a run whose other tests
+    /// have not run.
     ///
     /// # Errors
     ///
     /// If something cannot be removed.
     pub fn remove(self) -> io::Result<()> {
-        remove_directory(&self.0)
+        let removed = self.0.with_file_name(temporary_name(self.0.file_name().unwrap_or_default()));
+        fs::rename(&self.0, &removed)?;
+        remove_directory(&removed)
     }
 }
 
@@ -279,6 +327,35 @@ mod tests {
         let ids: Vec<_> = output.runs_newest_first().unwrap().iter().map(StoredRun::id).collect();
         assert_eq!(ids, ["recorded"]);
         assert_eq!(output.directories_newest_first().unwrap().len(), 2, "both can be removed");
+    }
+
+    #[test]
+    fn a_run_that_is_being_made_or_removed_is_no_run_and_what_is_left_of_it_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = OutputDirectory::new(directory.path());
+        let count = || sorted_entries(&output.runs_directory()).unwrap().len();
+        let write = |run: &Path| replace_file(&run.join(RUN_RECORD), b"{}");
+        let made = output.make_run("r", |run| {
+            write(run)?;
+            output.remove_unfinished()?;
+            assert!(run.is_dir(), "its process is alive");
+            assert_eq!(output.runs()?, []);
+            Ok::<_, io::Error>(())
+        });
+        made.unwrap();
+        assert_eq!(output.runs_newest_first().unwrap().iter().map(StoredRun::id).collect::<Vec<_>>(), ["r"]);
+        assert!(output.make_run("r", write).is_err(), "there is one");
+        assert!(output.make_run("s", |run| write(run).and(Err(io::Error::other("no disk")))).is_err());
+        assert_eq!(count(), 1, "nothing is left");
+
+        replace_file(&output.run_directory(".s.0123.tmp/locks/unfinished.lock"), b"").unwrap();
+        write(&output.run_directory(".s.0123.tmp/s")).unwrap();
+        write(&output.run_directory(".t.0123.tmp")).unwrap();
+        assert_eq!(output.directories_newest_first().unwrap().len(), 1);
+        output.remove_unfinished().unwrap();
+        assert_eq!(count(), 1);
+        output.run("r").unwrap().remove().unwrap();
+        assert_eq!(count(), 0);
     }
 
     #[test]

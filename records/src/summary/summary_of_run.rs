@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::record::{RunSummary, SuiteSummary, TrialRecord};
-use crate::run_data::{ReadDepth, SuiteData, suites_of};
+use crate::run_data::{ReadDepth, SuiteData, suites_of, suites_without_records};
 use crate::summary::{SummedCase, by_target};
 
 /// Sums up the run in a directory from its records, without ending it. Of several runner attempts at a case, the last one counts; a case
@@ -19,9 +19,10 @@ pub fn summarize_run(run: &Path) -> io::Result<RunSummary> {
     let run = std::path::absolute(run).map_err(failed)?;
     let run_id = &*run.file_name().unwrap_or_default().to_string_lossy();
     let (suites, _) = suites_of(&run, ReadDepth::Trials).map_err(failed)?;
+    let without_records = suites_without_records(&run, &suites);
     let mut summary = RunSummary::new();
     summary.run_id = run_id.to_owned();
-    summary.suites = suites.into_iter().map(|suite| of_suite(suite, run_id)).collect();
+    summary.suites = suites.into_iter().chain(without_records).map(|suite| of_suite(suite, run_id)).collect();
     Ok(summary)
 }
 

@@ -154,6 +154,7 @@ pub(crate) fn without_trials(run: &RunData) -> RunData {
         suites: run.suites.iter().map(suite).collect(),
         problems: run.problems.clone(),
         counted_runs: run.counted_runs.clone(),
+        without_records: Vec::new(),
         decision: run.decision.clone(),
         alone: None,
     }

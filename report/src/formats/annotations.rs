@@ -45,7 +45,7 @@ pub(super) fn annotations(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<
         command(Severity::Warning, Some(&case.record.location), &title(case), &message)
     };
     // At most a few: they must not take the place of cases.
-    let of_run = unreadable(run).into_iter().chain(run.suites.iter().filter_map(not_started));
+    let of_run = unreadable(run).into_iter().chain(run.all_suites().filter_map(not_started));
     let errors: Vec<String> = of_run.chain(failed.iter().map(failure)).collect();
     let errors = commands(Severity::Error, &errors, String::clone, more_failed);
     let warnings = commands(Severity::Warning, &warned, warning, more_warned);

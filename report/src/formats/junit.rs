@@ -34,7 +34,7 @@ pub(super) fn junit(run: &RunData, out: &mut dyn Write) -> io::Result<Vec<Proble
     let mut xml = XmlWriter::new(out)?;
     let all: Vec<&CaseData> = run.suites.iter().flat_map(|suite| &suite.cases).collect();
     let unreadable: Vec<&Problem> = run.problems.iter().filter(|problem| problem.is_of_file()).collect();
-    let not_started = run.suites.iter().map(|suite| (suite.name.as_str(), suite.chosen_and_not_started()));
+    let not_started = run.all_suites().map(|suite| (suite.name.as_str(), suite.chosen_and_not_started()));
     let not_started: Vec<_> = not_started.filter(|(_, tests)| !tests.is_empty()).collect();
     let mut counts = Counts::of(&all);
     counts.add_tests(0, unreadable.len());

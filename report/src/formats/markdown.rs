@@ -94,7 +94,7 @@ fn headline(run: &RunData) -> String {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let reused = number(cases().filter(|case| case.record.reused_run.is_some()).count());
     let running = number(run.suites.iter().map(|suite| suite.running.len()).sum());
-    let not_started = number(run.suites.iter().map(|suite| suite.not_started().len()).sum());
+    let not_started = number(run.all_suites().map(|suite| suite.not_started().len()).sum());
     for (count, what) in [
         (counts.failed, "failed"),
         (counts.error, "with an error"),

@@ -1,9 +1,11 @@
 //! Runs held against gates.
 
 use evalsuite_records::record::{
-    ProbeRecord, Reason, ReasonCode, ResultKind, Status, SuiteId, SuiteTest, TrialSummary,
+    ProbeRecord, Reason, ReasonCode, ResultKind, Status, SuiteId, SuiteRecord, SuiteTest, TrialSummary,
 };
-use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
+use evalsuite_report::{
+    Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, SuiteData, check_gates, suite_gates,
+};
 use evalsuite_tests::synthetic_probe::synthetic_probe;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -201,6 +203,13 @@ fn missing_results_are_never_green() {
     run.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "refunds::lost", "lost"));
     let expected =
         "undecided  …  0.800  40 cases  (1 case did not run; with --selected, only cases that ran are counted)";
+    assert_eq!(shown(&run, "pass_rate >= 0.5"), [expected]);
+    assert_eq!(verdict(&run, "suite:repair pass_rate >= 0.5"), GateVerdict::Met, "of another suite");
+    // That of a suite whose test program died before its first test.
+    let lost = run.suites[0].record.as_mut().unwrap().tests.pop().unwrap();
+    let mut record = SuiteRecord::new();
+    record.tests.push(lost);
+    run.without_records.push(SuiteData { record: Some(record), ..SuiteData::default() });
     assert_eq!(shown(&run, "pass_rate >= 0.5"), [expected]);
     assert_eq!(verdict(&run, "suite:repair pass_rate >= 0.5"), GateVerdict::Met, "of another suite");
     let gate: Gate = "pass_rate >= 0.5".parse().unwrap();

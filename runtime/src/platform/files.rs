@@ -13,7 +13,7 @@ use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
 pub(crate) use evalsuite_records::file_replacement::{
-    error_at, remove_abandoned, remove_if_exists, replace_file, write_file,
+    error_at, is_temporary, remove_abandoned, remove_if_exists, replace_file, write_file,
 };
 pub(crate) use evalsuite_records::run_directory::{read_json, read_json_below, read_text, sorted_directories};
 

@@ -59,7 +59,8 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
 ];
 
 /// Files of the crate of records that open files by their path.
-pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] = &[];
+pub(crate) const TRUSTED_IN_RECORDS: &[(&str, &str)] =
+    &[("run_directory/output_directory.rs", "directories of runs, moved as a whole")];
 
 /// Files of discovery that read the contents of files.
 pub(crate) const TRUSTED_IN_DISCOVERY: &[(&str, &str)] = &[("discovery/cargo_workspace.rs", "`Cargo.toml`")];

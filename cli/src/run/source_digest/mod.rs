@@ -21,6 +21,8 @@ use crate::platform::cargo_process::{self, Packages, packages};
 use crate::platform::exit_status::{ErrorContext, Result};
 use crate::run::cargo_commands::tested;
 
+pub(crate) use self::parts::dep_info;
+
 /// Variables with which a build differs although no file does.
 const OF_BUILD: [&str; 5] =
     ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_BOOTSTRAP"];

@@ -188,10 +188,12 @@ fn add_outputs(parts: &mut Parts, directory: &Path) -> Result<()> {
 }
 
 /// The dep-info that rustc wrote for a unit, beside its result.
-fn dep_info(unit: &Value) -> Option<PathBuf> {
+pub(crate) fn dep_info(unit: &Value) -> Option<PathBuf> {
     let files = unit["filenames"].as_array()?.iter().filter_map(|file| Some(PathBuf::from(file.as_str()?)));
     let files: Vec<PathBuf> = files.collect();
-    let of_rustc = files.iter().filter(|file| has_hash(file)).find_map(|file| {
+    // A library that is also a `cdylib` has no hash in its name.
+    let is_in_deps = |file: &Path| file.parent().is_some_and(|directory| directory.ends_with("deps"));
+    let of_rustc = files.iter().filter(|file| has_hash(file) || is_in_deps(file)).find_map(|file| {
         let name = file.file_stem()?.to_str()?;
         let names = [name, name.strip_prefix("lib").unwrap_or(name)];
         names.iter().map(|name| file.with_file_name(format!("{name}.d"))).find(|file| file.is_file())
@@ -341,6 +343,17 @@ fn add_tree(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_dep_info_of_a_library_for_c_is_not_that_of_its_tests() {
+        let target = tempfile::tempdir().unwrap();
+        let deps = target.path().join("debug/deps");
+        fs::create_dir_all(&deps).unwrap();
+        let write = |name: &str| fs::write(deps.join(name), "").unwrap();
+        let unit = evalsuite_schema::json::json!({"filenames": [deps.join("libshop.rlib").to_str()], "target": {"name": "shop"}});
+        ["shop.d", "shop-0123456789abcdef.d"].into_iter().for_each(write);
+        assert_eq!(dep_info(&unit), Some(deps.join("shop.d")));
+    }
 
     #[test]
     fn a_checkout_with_other_line_breaks_has_the_same_digest() {

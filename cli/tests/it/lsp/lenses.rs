@@ -24,12 +24,9 @@ fn with_cargo(package: &Package, script: &str) -> Client {
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("a program");
     let output = package.root().join("out").display().to_string();
     let cargo = cargo.display().to_string();
+    let path = format!("{}:/usr/bin:/bin", package.root().join("bin").display());
     let refreshes = json!({ "workspace": { "codeLens": { "refreshSupport": true } } });
-    Client::open_with(
-        package.root(),
-        refreshes,
-        &[("CARGO", &cargo), ("EVALSUITE_OUTPUT", &output), ("PATH", "/usr/bin:/bin")],
-    )
+    Client::open_with(package.root(), refreshes, &[("CARGO", &cargo), ("EVALSUITE_OUTPUT", &output), ("PATH", &path)])
 }
 
 fn lenses(client: &mut Client) -> Vec<Value> {
@@ -110,6 +107,44 @@ fn a_run_says_what_became_of_the_tests_of_the_case_and_of_no_other_one() {
     assert_eq!(said(killed), "refund: did not pass", "the program died before the test of another target");
     assert_eq!(said("echo '50 %test shop::refund ... FAILED'; exit 101"), "refund: did not pass");
     assert_eq!(said("echo '50 %test shop::refund ... ok'"), "refund: passed");
+}
+
+#[test]
+fn what_nextest_shows_of_a_test_that_passed_says_whether_its_case_was_skipped() {
+    let package = suites::cases();
+    package.write("bin/cargo-nextest", "");
+    let shown = "ran nextest run --test shop --ignore-default-filter --success-output immediate -E test(/(^|::)shop::([^:]+::)?refund$/)\n";
+    let mut client = with_cargo(&package, "echo \"ran $*\"");
+    client.open_file(CASE, REFUND);
+    let command = lenses(&mut client)[0]["command"].clone();
+    let run = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert!(client.request("workspace/executeCommand", run).get("error").is_none());
+    client.wait_for("window/showMessage");
+    assert_eq!(client.take("window/logMessage").last().expect("the output")["params"]["message"], shown);
+    client.shut_down();
+
+    let output = |test: &str, status: &str, result: &str, errors: &str| {
+        format!(
+            "        {status} [   0.1s] (1/1) shop::shop {test}\n  stdout \u{2500}\u{2500}\u{2500}\n\n    running 1 test\n    test {test} ... {result}\n{errors}"
+        )
+    };
+    let said = |outputs: &[String], status: i32| {
+        package.write("bin/output", &outputs.concat());
+        said_after(&package, &format!("cat bin/output >&2; exit {status}"))
+    };
+    let skip = |test: &str| {
+        let errors = format!("  stderr \u{2500}\u{2500}\u{2500}\n    evalsuite: SKIPPED {test}: needs a judge\n");
+        output(test, "PASS", "ok", &errors)
+    };
+    let (pass, fail) = (|test: &str| output(test, "PASS", "ok", ""), |test: &str| output(test, "FAIL", "FAILED", ""));
+    assert_eq!(said(&[pass("shop::refund")], 0), "refund: passed");
+    assert_eq!(said(&[skip("shop::refund")], 0), "refund: skipped");
+    assert_eq!(said(&[skip("a::shop::refund"), pass("b::shop::refund")], 0), "refund: passed", "one of two has run");
+    assert_eq!(said(&[fail("shop::refund"), pass("shop::refund")], 0), "refund: passed", "in its second attempt");
+    assert_eq!(said(&[fail("shop::refund"), fail("shop::refund")], 100), "refund: did not pass");
+    assert_eq!(said(&[], 0), "refund: no test of this case was found");
+    assert_eq!(said(&["error: no tests to run\n".to_owned()], 4), "refund: no test of this case was found");
+    assert_eq!(said(&["error: expected `;`\n".to_owned()], 101), "refund: did not pass");
 }
 
 #[test]

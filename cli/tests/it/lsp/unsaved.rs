@@ -136,6 +136,30 @@ fn files_that_appear_and_disappear_on_the_disk_are_seen() {
     client.shut_down();
 }
 
+/// Neovim reports no changes of files on Linux.
+#[cfg(unix)]
+#[test]
+fn files_that_other_programs_write_are_seen_without_the_client() {
+    let package = suites::cases();
+    let mut client = Client::open(package.root(), json!({}));
+    assert_eq!(client.diagnostics(), []);
+    let mut published = |path: &str| {
+        let params = client.wait_for("textDocument/publishDiagnostics")["params"].clone();
+        assert_eq!(params["uri"], client.uri(path));
+        params["diagnostics"].as_array().expect("a list").len()
+    };
+    let (case, new) = ("suites/shop/cases/refund/case.yaml", "suites/shop/cases/late/case.yaml");
+    package.write(case, &suites::REFUND.replace("input", "inptu"));
+    assert_ne!(published(case), 0);
+    package.write(case, suites::REFUND);
+    assert_eq!(published(case), 0);
+    package.write(new, "inptu: Where is it?\ncriteria: Answers.\n");
+    assert_ne!(published(new), 0);
+    fs::remove_dir_all(package.root().join("suites/shop/cases/late")).expect("the case");
+    assert_eq!(published(new), 0);
+    client.shut_down();
+}
+
 #[test]
 fn suites_come_and_go_with_their_files_and_directories() {
     let package = suites::cases();

@@ -274,8 +274,13 @@ fn every_edit_is_built_and_no_verdict_is_that_of_an_older_program() {
     let evals = |prefix: &str| TESTS.replace("{} {note}", &format!("{{}} {prefix} {{note}}"));
     let prompt = "prompts/system.txt";
     let other = TESTS.replace("by_case\")", "by_case\", name = other)");
-    let other = other.replace("let note =", "let _ = include_str!(\"../prompts/system.txt\");\n    let note =");
+    let (tool, shared) = ("prompts/tool.txt", "suites/by_case/shared.txt");
+    let texts = "include_str!(\"../prompts/system.txt\"), include_str!(\"../suites/by_case/shared.txt\")";
+    let other = other
+        .replace("let note =", &format!("let _ = ({texts}, env!(\"CARGO_BIN_EXE_watched_edits\"));\n    let note ="));
     package.write(prompt, "Be kind.").write("tests/evals.rs", &evals("")).write("tests/other.rs", &other);
+    package.write(tool, "Search.").write(shared, "Pay.");
+    package.write("src/main.rs", "fn main() {\n    print!(include_str!(\"../prompts/tool.txt\"))\n}\n");
     let [first, second] = ["first", "second"].map(|case| format!("suites/by_case/cases/{case}/case.yaml"));
     let watching = Watching::short_of(&package, &["--test", "evals", "--test", "other"]);
     let last = || watching.change().pop().expect("a line");
@@ -302,10 +307,12 @@ fn every_edit_is_built_and_no_verdict_is_that_of_an_older_program() {
     assert_eq!(last(), "evalsuite: 2 passed, 2 FAILED, 0 skipped; 0 problems");
 
     let runs = || package.records().of_case("second").len();
-    let before = runs();
-    package.write(prompt, "Be brief.");
-    assert_eq!(last(), "evalsuite: 2 passed, 2 FAILED, 0 skipped; 0 problems");
-    assert!(runs() > before, "the compiler has read the file");
+    for file in [prompt, tool, shared] {
+        let before = runs();
+        package.write(file, "Be brief.");
+        assert_eq!(last(), "evalsuite: 2 passed, 2 FAILED, 0 skipped; 0 problems");
+        assert!(runs() > before, "the compiler has read {file}");
+    }
 }
 
 #[slow(builds)]

@@ -205,23 +205,31 @@ impl Session {
         None
     }
 
-    /// Handles what the agent still writes until it closes its standard output, at most for `limit`.
-    pub(crate) fn drain(&mut self, limit: Duration) {
+    /// Handles what the agent still writes until it closes its standard output, at most for `limit`. Of one that does not run any more, all that
+    /// it has written, however long that takes.
+    pub(crate) fn drain(&mut self, limit: Duration, is_running: bool) {
         let end = Instant::now() + limit;
-        while let Output::Line(line) = self.process.receive(end) {
-            if self.handle(&line).is_err() || Instant::now() >= end {
-                break;
-            }
-        }
+        while self.handle_unasked(self.process.receive(end)) && (!is_running || Instant::now() < end) {}
     }
 
     /// Handles what the agent has written already.
     pub(crate) fn handle_ready(&mut self) {
-        while let Output::Line(line) = self.process.receive_ready() {
-            if self.handle(&line).is_err() || Instant::now() >= self.turn.end {
-                break;
-            }
+        while self.handle_unasked(self.process.receive_ready()) && Instant::now() < self.turn.end {}
+    }
+
+    /// Handles what no request waits for; whether there may be more. What cannot be handled is a problem of the turn: its transcript would be
+    /// taken for a complete one.
+    fn handle_unasked(&mut self, output: Output) -> bool {
+        let handled = match output {
+            Output::Line(line) => self.handle(&line),
+            Output::TooLong => Err(Unanswered::Broken(too_long())),
+            Output::Closed | Output::Nothing => return false,
+        };
+        match handled {
+            Err(Unanswered::Broken(problem)) => self.turn.notes.problem(problem),
+            handled => return handled.is_ok(),
         }
+        false
     }
 
     fn handle(&mut self, line: &[u8]) -> Result<(), Unanswered> {

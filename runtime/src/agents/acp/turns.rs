@@ -179,11 +179,11 @@ impl Session {
     fn finish(&mut self, has_answered: bool) {
         self.process.close_input();
         if has_answered {
-            self.drain(EXIT_GRACE);
+            self.drain(EXIT_GRACE, true);
         }
         // An error means that it has ended already.
         let _ = self.process.end(TERMINATION_GRACE);
-        self.drain(EXIT_GRACE);
+        self.drain(EXIT_GRACE, false);
     }
 
     fn conclude(

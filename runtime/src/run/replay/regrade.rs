@@ -1,11 +1,13 @@
 //! `EVALSUITE_REGRADE`: which trials of an earlier run are graded again.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::{CaseIdentity, Reason, ReasonCode, Stage};
 
 use crate::platform::digest::file_key;
+use crate::platform::files::is_temporary;
 use crate::record::earlier_trials::{CaseTrials, EarlierTrials, has_begun, has_trials, newest_of_case};
 use crate::record::run_directory::layout::{CASES, LATEST, SUITES};
 use crate::record::run_directory::run_id_or_new;
@@ -50,8 +52,8 @@ fn trials_of(plan: &Plan<'_>, wanted: &str) -> Result<EarlierTrials, Reason> {
         return Ok(EarlierTrials::new(id, case));
     }
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    let others = entries.filter(|entry| entry.file_name() != plan.run.run_id.as_str());
-    let others: Vec<PathBuf> = others.map(|entry| entry.path()).collect();
+    let is_other = |name: OsString| name != plan.run.run_id.as_str() && !is_temporary(&name);
+    let others: Vec<PathBuf> = entries.filter(|entry| is_other(entry.file_name())).map(|entry| entry.path()).collect();
     let ended = others.iter().filter_map(|other| {
         let case = of(other).filter(CaseTrials::has_results)?;
         Some(((case.first_ended()?, other.file_name()?.to_string_lossy().into_owned()), case))

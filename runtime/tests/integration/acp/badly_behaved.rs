@@ -113,6 +113,18 @@ fn a_huge_line_is_not_read_to_its_end() {
 }
 
 #[test]
+fn what_cannot_be_read_after_the_answer_is_an_error_of_the_turn() {
+    let plan = "update \"{\\\"sessionUpdate\\\":\\\"plan\\\",\\\"entries\\\":[\\\"$(cat zeros)\\\"]}\" > big";
+    let prepare = format!("start; head -c 17000000 /dev/zero | tr '\\0' a > zeros; {plan}");
+    let answer = "text 'half done'; answer 3 '{\"stopReason\":\"end_turn\"}'";
+    let said = ["the agent broke the protocol: "];
+    fails(&format!("{prepare}; {answer}; cat big; hear"), "", ReasonCode::AgentError, &said);
+    let shorter = prepare.replace("17000000", "100000");
+    let many = "for count in $(seq 350); do cat big; done";
+    fails(&format!("{shorter}; {answer}; {many}; hear"), "", ReasonCode::AgentError, &said);
+}
+
+#[test]
 fn messages_without_end_are_not_collected_without_end() {
     let script = "start; text half; update \"{\\\"sessionUpdate\\\":\\\"plan\\\",\\\"entries\\\":[\\\"$(head -c 100000 /dev/zero | tr '\\0' a)\\\"]}\" > big; while :; do cat big; done";
     let keys = "    timeout_seconds: 50\n";
