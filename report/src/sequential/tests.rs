@@ -371,6 +371,23 @@ fn of_a_base_whose_trials_end_early_only_the_first_one_counts() {
     assert!(usual_trials(&plan.suites[0], 0.2) > 12, "one trial each is too few");
 }
 
+/// A case was compared in as many rounds as it had trials in the base: two that always pass now were missing in the later rounds, in which the
+/// others, which pass less often, showed a loss that the cases together do not have.
+#[test]
+fn a_case_with_fewer_trials_in_the_base_than_others_is_left_out() {
+    let trials = |few: &'static str, many: &'static str| [[few; 2].as_slice(), &[many; 22]].concat();
+    let base = run("base", &trials("FF", "PPPPPPPP"));
+    let plan = plan(&base);
+    let ids: Vec<&str> = plan.suites[0].cases.iter().map(|case| case.case_id.as_str()).collect();
+    assert_eq!((ids.len(), ids.contains(&"c00"), plan.suites[0].rounds), (22, false, 4));
+    let every = run("base", &trials("FFFF", "PPPPPPPP"));
+    let plan = plan_decision(&every, "base", &chosen(24), &DecisionOptions::new(0.02), None);
+    assert_eq!((plan.suites[0].cases.len(), plan.suites[0].rounds), (24, 4), "four are compared");
+    let first = RunDecision::with(&plan, &run("run", &["PPPP"; 24]));
+    let again = plan_decision(&every, "base", &chosen(24), &DecisionOptions::new(0.02), Some((&plan, &first)));
+    assert_eq!((first.verdict, first.left, again.suites[0].rounds), (DecisionVerdict::Undecided, 0, 0));
+}
+
 /// The trials of the other runs of a commit were compared with the first ones of the base, in place of those that the run had compared.
 #[test]
 fn a_run_decides_by_its_own_trials_also_where_others_are_counted_with_it() {
