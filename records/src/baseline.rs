@@ -311,7 +311,8 @@ impl Repetition {
     }
 }
 
-/// Share of the runs of an agent that has not changed in which the test of any case of a suite may say that it passes no more.
+/// Share of the runs of an agent that has not changed in which the test of any case of a suite may say that it passes no more, if rates of
+/// passing are as the model of [`UnchangedSuite`] says. Rates that few accepted trials do not show make it larger.
 pub const LARGEST_CHANCE: f64 = 0.015;
 /// Largest probability that so many cases of a suite fail which have passed.
 const LARGEST_OF_SUITE: f64 = 0.0025;
@@ -493,6 +494,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::trial_statistics::binomial;
 
     #[cfg(unix)]
     #[test]
@@ -654,6 +656,58 @@ mod tests {
         let seldom = suite(&[(29, 3, 3), (1, 1, 30)]);
         assert!(!seldom.is_worse((1, 30), (0, 20)), "it passes once in thirty trials");
         assert!(seldom.is_worse((3, 3), (0, 20)));
+    }
+
+    /// How often an unchanged agent is red, if each case has so many accepted trials, and a run has so many, at most: `stable` cases always pass, and
+    /// `unstable` ones with the rate. All baselines are enumerated.
+    fn red([accepted, planned]: [u32; 2], stable: usize, unstable: usize, rate: f64) -> f64 {
+        let of_passed: Vec<f64> = binomial(accepted, rate).collect();
+        // Numbers of unstable cases by their passed trials, and the probability of these numbers.
+        let mut baselines = vec![(Vec::new(), unstable, 1.0)];
+        for (passed, chance) in of_passed.iter().enumerate() {
+            let is_last = passed == of_passed.len() - 1;
+            let with = |(counts, left, probability): (Vec<usize>, usize, f64)| {
+                let numbers = if is_last { left..=left } else { 0..=left };
+                numbers.map(move |count| {
+                    let ways: f64 = (0..count).map(|it| (left - it) as f64 / (it + 1) as f64).product();
+                    let probability = probability * ways * chance.powi(count as i32);
+                    ([counts.as_slice(), &[count]].concat(), left - count, probability)
+                })
+            };
+            baselines = baselines.into_iter().flat_map(with).collect();
+        }
+        let red = |(counts, _, probability): &(Vec<usize>, usize, f64)| {
+            let with_passed = || (0..).zip(counts).filter(|(_, count)| **count > 0);
+            let unstable = with_passed().map(|(passed, count)| (*count, passed, accepted));
+            let suite = suite(&unstable.chain([(stable, accepted, accepted)]).collect::<Vec<_>>());
+            let green = with_passed().filter(|(passed, _)| *passed > 0).map(|(passed, count)| {
+                let needed = suite.failures_needed((passed, accepted), planned, planned + 30);
+                (1.0 - needed.map_or(0.0, |needed| (1.0 - rate).powi(needed as i32))).powi(*count as i32)
+            });
+            probability * (1.0 - green.product::<f64>())
+        };
+        baselines.iter().map(red).sum()
+    }
+
+    /// The guide to baselines has these numbers, for the worst of many more suites.
+    #[test]
+    fn an_unchanged_agent_is_seldom_red_and_the_less_the_more_trials_were_accepted() {
+        let designs = [
+            (1, [(4, 1, 0.125), (29, 1, 0.1), (25, 5, 0.05)], 0.065),
+            (2, [(9, 1, 0.4), (25, 5, 0.25), (95, 5, 0.2)], 0.065),
+            (3, [(29, 1, 0.6), (25, 5, 0.4), (97, 3, 0.5)], 0.04),
+            (5, [(19, 1, 0.6), (19, 3, 0.6), (97, 3, 0.5)], 0.025),
+        ];
+        for (accepted, suites, most) in designs {
+            for (planned, (stable, unstable, rate)) in
+                [1, accepted].into_iter().flat_map(|it| suites.map(|suite| (it, suite)))
+            {
+                let found = red([accepted, planned], stable, unstable, rate);
+                assert!(found <= most, "{unstable} at {rate} and {stable} stable, {accepted} accepted trials: {found}");
+            }
+        }
+        let once = red([1, 1], 4, 1, 0.125);
+        assert!(once > 0.04, "one accepted trial is too little: {once}");
     }
 
     #[test]

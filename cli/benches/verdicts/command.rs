@@ -47,6 +47,21 @@ pub(crate) fn newest(output: &Path) -> Said {
     said(output, &["diff"])
 }
 
+/// The same with a judge of the answers, a service.
+pub(crate) fn judged(output: &Path, url: &str, arguments: &[&str]) -> Value {
+    let done = Command::new(env!("CARGO_BIN_EXE_cargo-evalsuite"))
+        .args(["evalsuite", "diff", "base", "run", "--judge", "--format", "json"])
+        .args(arguments)
+        .env("EVALSUITE_OUTPUT", output)
+        .env("EVALSUITE_JUDGE_URL", url)
+        .env("EVALSUITE_JUDGE_MODEL", "simulated")
+        .output()
+        .expect("the command can be started");
+    let parsed: Value = serde_json::from_slice(&done.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&done.stderr)));
+    parsed["suites"][0]["judged"].clone()
+}
+
 /// Whether a gate is met.
 pub(crate) fn gate(output: &Path, gate: &str) -> bool {
     let done = command(output, &["gate", "--require", gate]);

@@ -203,6 +203,37 @@ pub(crate) fn print(simulations: usize) {
     }
 }
 
+/// The worst suites for a baseline of one accepted run: trials, cases, and how many of them pass with which rate. The others always pass.
+const LUCKY: [(usize, usize, usize, f64); 7] = [
+    (1, 5, 1, 0.125),
+    (1, 30, 1, 0.1),
+    (1, 30, 5, 0.05),
+    (2, 10, 1, 0.4),
+    (2, 30, 5, 0.25),
+    (3, 30, 5, 0.4),
+    (5, 30, 5, 0.4),
+];
+
+/// Runs of one agent after a run that was accepted.
+pub(crate) fn print_lucky(simulations: usize) {
+    println!(
+        "| trials | cases | of them unstable | with the rate | red | regressed |\n| ---: | ---: | ---: | ---: | ---: | ---: |"
+    );
+    for (trials, count, unstable, rate) in LUCKY {
+        let all = simulate(simulations, |random| {
+            let suite = Suite::new();
+            let mut rates = vec![1.0; count];
+            rates[..unstable].fill(rate);
+            suite.run("000", SuiteKind::Capability, &rates, Trials::All(trials), random);
+            suite.accept("000");
+            let is_red = suite.run("001", SuiteKind::Capability, &rates, Trials::All(trials), random).is_red;
+            [is_red, suite.has_regressed("001")]
+        });
+        let share = |index: usize| super::tables::share(&all, |it| it[index]);
+        println!("| {trials} | {count} | {unstable} | {rate} | {:.1} % | {:.1} % |", share(0), share(1));
+    }
+}
+
 /// The forecast of `accept`, and the share of red runs, by kind of suite.
 pub(crate) fn print_forecasts(simulations: usize) {
     println!("| kind | rates | trials | forecast | range | red |\n| --- | --- | --- | ---: | ---: | ---: |");

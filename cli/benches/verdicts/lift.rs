@@ -66,26 +66,27 @@ fn gate(effect: fn(f64, &mut Rng) -> f64, rates: Rates, cases: usize, trials: us
     let trials = Trials::All(trials);
     let without = rates.draw(cases, random);
     let with: Vec<f64> = without.iter().map(|rate| effect(*rate, random)).collect();
-    let arms = [("with_skill", with), ("without_skill", without)];
     let mut all = Vec::new();
-    for (_, rates) in &arms {
+    for rates in [&with, &without] {
         // A gate is never met by a run in which records of trials are missing: cases of a group have them.
         all.extend(rates.iter().map(|rate| Case { group: Some([0, 0]), ..Case::new(trials.draw(*rate, random)) }));
     }
-    let of_arm = |record: &mut CaseRecord| {
-        // The cases of the second arm are those of the first.
-        let number: usize = record.case_id.trim_start_matches("case-").parse().expect("cases have numbers");
-        let (arm, number) = (arms[number / cases].0, number % cases);
-        record.target = arm.to_owned();
-        record.case_id = format!("case-{number:03}");
-        record.test_name = format!("simulated::{arm}::case_{number:03}");
-        record.case_digest = format!("{number:064x}");
-        (record.input_digest, record.grader_digest) = (record.case_digest.clone(), record.case_digest.clone());
-        record.reference_arm = arm == "without_skill";
-    };
-    SuiteFiles { output: output.path(), id: "run", name: "simulated", package: "" }.write(trials, &all, of_arm);
+    SuiteFiles { output: output.path(), id: "run", name: "simulated", package: "" }
+        .write(trials, &all, |record| set_arm(record, cases));
     write_record(output.path(), "run", None, &["simulated"]);
     gate_status(output.path(), "lift > 0")
+}
+
+/// Gives a record its arm: the first `cases` ran with the skill, and the second arm has the same cases.
+pub(crate) fn set_arm(record: &mut CaseRecord, cases: usize) {
+    let number: usize = record.case_id.trim_start_matches("case-").parse().expect("cases have numbers");
+    let (arm, number) = (["with_skill", "without_skill"][number / cases], number % cases);
+    record.target = arm.to_owned();
+    record.case_id = format!("case-{number:03}");
+    record.test_name = format!("simulated::{arm}::case_{number:03}");
+    record.case_digest = format!("{number:064x}");
+    (record.input_digest, record.grader_digest) = (record.case_digest.clone(), record.case_digest.clone());
+    record.reference_arm = arm == "without_skill";
 }
 
 /// How often the gate is met by a skill without effect, and by one with an effect of +0.4: 20 cases of any rate, with three trials.

@@ -14,8 +14,10 @@ mod histories;
 mod intervals;
 mod judges;
 mod lift;
+mod pairs;
 mod reruns;
 mod run_files;
+mod scores;
 mod sequential;
 mod tables;
 

@@ -15,17 +15,28 @@ use super::agent::Trials;
 pub(crate) struct Case {
     /// Whether each planned trial passed.
     pub(crate) trials: Vec<bool>,
+    /// The scores of these trials, if they are not 1 and 0.
+    pub(crate) scores: Vec<f64>,
+    /// Whether the run has no record of the case.
+    pub(crate) is_missing: bool,
     /// Number of further planned trials, which ended in an error.
     pub(crate) errors: usize,
     /// Whether each trial passed that repeated the case.
     pub(crate) confirming: Vec<bool>,
     /// Its values of the keys `group` and `part` of the metadata.
     pub(crate) group: Option<[usize; 2]>,
+    /// The answer of its trials.
+    pub(crate) answer: Option<&'static str>,
 }
 
 impl Case {
     pub(crate) fn new(trials: Vec<bool>) -> Self {
         Self { trials, ..Self::default() }
+    }
+
+    /// With trials of these scores, which pass from a threshold on.
+    pub(crate) fn scored(scores: Vec<f64>, threshold: f64) -> Self {
+        Self { trials: scores.iter().map(|score| *score >= threshold).collect(), scores, ..Self::default() }
     }
 }
 
@@ -73,17 +84,19 @@ impl SuiteFiles<'_> {
         suite_record.name = name.to_owned();
         suite_record.package = package.to_owned();
         let mut records = Vec::new();
-        for (number, case) in cases.iter().enumerate() {
+        for (number, case) in cases.iter().enumerate().filter(|(_, case)| !case.is_missing) {
             let mut record = case_record(number, case, trials);
             (record.run_id, record.suite) = (id.to_owned(), name.to_owned());
             complete(&mut record);
             suite_record.tests.push(SuiteTest::new("simulated", &record.test_name, &record.case_id));
             let directory = suite.join("cases").join(&record.case_key);
             write(&directory.join("case.json"), &record);
-            if let Some([group, part]) = case.group {
+            if case.group.is_some() || case.answer.is_some() {
                 let mut trial = TrialRecord::of_case(&record);
-                trial.metadata.insert("group".to_owned(), group.to_string().into());
-                trial.metadata.insert("part".to_owned(), part.to_string().into());
+                trial.answer = case.answer.map(str::to_owned);
+                for (key, value) in case.group.iter().flat_map(|[group, part]| [("group", group), ("part", part)]) {
+                    trial.metadata.insert(key.to_owned(), value.to_string().into());
+                }
                 for summary in &record.trials {
                     write(&directory.join(&summary.path), &trial);
                 }
@@ -121,8 +134,10 @@ fn case_record(number: usize, case: &Case, trials: Trials) -> CaseRecord {
     (record.passed, record.completed, record.planned) = (passed, passed + failed, trials.planned() as u32);
     record.errors = case.errors as u32;
     record.truncated = record.completed + record.errors < record.planned;
-    record.mean = (record.completed > 0).then(|| f64::from(passed) / f64::from(passed + failed));
     record.trials = case.trials.iter().enumerate().map(|(index, passes)| summary(index, *passes)).collect();
+    record.trials.iter_mut().zip(&case.scores).for_each(|(trial, score)| trial.score = Some(*score));
+    let sum = record.trials.iter().filter_map(|trial| trial.score).sum::<f64>();
+    record.mean = (record.completed > 0).then(|| sum / f64::from(record.completed));
     record.trials.extend((case.trials.len()..case.trials.len() + case.errors).map(error));
     let first = record.trials.len();
     record.confirming =

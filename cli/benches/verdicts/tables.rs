@@ -9,7 +9,7 @@ use fastrand::Rng;
 use super::agent::{POPULATIONS, Rates, Trials};
 use super::command::{Said, diff};
 use super::run_files::{Case, write_run};
-use super::{alike, bounds, claims, errors, histories, intervals, judges, lift, reruns, sequential};
+use super::{alike, bounds, claims, errors, histories, intervals, judges, lift, pairs, reruns, scores, sequential};
 
 /// A table that can be asked for.
 pub(crate) struct Table {
@@ -40,12 +40,22 @@ pub(crate) const TABLES: &[Table] = &[
         about: "an agent that has not changed or is worse; trials end in an error",
         print: errors::print,
     },
+    Table {
+        name: "scores",
+        about: "scores between 0 and 1; cases, trials and errors that only one of the runs has",
+        print: scores::print,
+    },
     Table { name: "power", about: "an agent that has become worse", print: power },
     Table { name: "histories", about: "an agent that has not changed, over thirty runs", print: histories::print },
     Table {
         name: "forecasts",
         about: "the forecast of `accept`, and the share of red runs",
         print: histories::print_forecasts,
+    },
+    Table {
+        name: "lucky",
+        about: "an agent that has not changed, after one accepted run in which cases that seldom pass may have passed",
+        print: histories::print_lucky,
     },
     Table { name: "broken", about: "a case that has always passed breaks", print: histories::print_broken },
     Table { name: "risen", about: "an agent that became better, and then as it was", print: histories::print_risen },
@@ -76,6 +86,7 @@ pub(crate) const TABLES: &[Table] = &[
         print: bounds::print,
     },
     Table { name: "lift", about: "the gate `lift > 0`, for skills with and without an effect", print: lift::print },
+    Table { name: "pairs", about: "answers that a judge compares in pairs", print: pairs::print },
     Table { name: "judges", about: "judges that have not changed, or agree less with people", print: judges::print },
 ];
 

@@ -149,7 +149,8 @@ impl<'a> UntilDecided<'a> {
         let base = base_text(&self.plan.base);
         let compared: usize = self.plan.suites.iter().map(|suite| suite.cases.len()).sum();
         if compared < chosen {
-            say!("note: {} not in {base} and will not run", are(chosen - compared, "case"));
+            let cases = are(chosen - compared, "case");
+            say!("note: {cases} not in {base} with as many trials as the others, and will not run");
         }
         if !self.plan.continues.is_empty() {
             let runs = self.plan.continues.join("`, `");
@@ -158,9 +159,8 @@ impl<'a> UntilDecided<'a> {
             );
         }
         for suite in &self.plan.suites {
-            let rounds = suite.rounds as usize;
             let pairs: usize = suite.cases.iter().map(|case| case.base.len()).sum();
-            let most: usize = suite.cases.iter().map(|case| case.base.len().min(rounds)).sum();
+            let most = suite.rounds as usize * suite.cases.len();
             let usual = usual_trials(suite, self.plan.margin);
             let name = format!("{} @ {}", suite.suite, suite.target);
             let takes = if self.plan.fixed { String::new() } else { format!("; it usually takes about {usual}") };

@@ -13,8 +13,10 @@ mod verdicts {
     pub(crate) mod intervals;
     pub(crate) mod judges;
     pub(crate) mod lift;
+    pub(crate) mod pairs;
     pub(crate) mod reruns;
     pub(crate) mod run_files;
+    pub(crate) mod scores;
     pub(crate) mod sequential;
     pub(crate) mod tables;
 }

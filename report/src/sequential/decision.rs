@@ -181,8 +181,8 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
     let largest = units.iter().map(|unit| unit.len()).max().unwrap_or(1) as f64;
     let weights = || units.iter().map(|unit| unit.len() as f64 / largest);
     let count = units.len().max(1) as f64;
-    // The plan is read as any other record: no more rounds than there are trials of the base.
-    let pairs = suite.cases.iter().map(|case| case.base.len()).max().unwrap_or_default();
+    // The plan is read as any other record: no more rounds than each case has trials of the base.
+    let pairs = suite.cases.iter().map(|case| case.base.len()).min().unwrap_or_default();
     let rounds = (suite.rounds as usize).min(pairs);
     let margin = plan.margin.clamp(LEAST_MARGIN, 1.0);
     let mut looks = Looks::new(Design {
@@ -204,8 +204,7 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
             if looks.verdict() != Verdict::Undecided || has_many_errors || too_few {
                 break 'rounds;
             }
-            let cases = batch.iter().flat_map(|unit| &units[*unit]).filter(|case| case.base.len() > round);
-            let missing = cases.filter(|case| match in_run(case) {
+            let missing = batch.iter().flat_map(|unit| &units[*unit]).filter(|case| match in_run(case) {
                 InRun::Waits => true,
                 InRun::LeftOut => false,
                 InRun::Ran(record) => record.trials.len() <= round,
@@ -263,10 +262,10 @@ fn decide(plan: &DecisionRecord, suite: &DecisionSuite, run: &RunData) -> SuiteD
         e_values: looks.log_e_values().map(|logs| logs.map(|log| log.min(LARGEST_LOG).exp())),
         trials,
         planned: suite.planned as usize * suite.cases.len(),
-        most: suite.cases.iter().map(|case| case.base.len().min(rounds)).sum(),
+        most: rounds * suite.cases.len(),
         errors,
         left_out,
-        left: suite.cases.iter().map(|case| case.base.len().saturating_sub(own)).sum(),
+        left: pairs.saturating_sub(own) * suite.cases.len(),
         used,
         log_e_values: looks.log_e_values(),
         next: next.filter(|_| verdict == DecisionVerdict::Undecided),

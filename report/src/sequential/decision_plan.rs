@@ -11,7 +11,7 @@ use crate::run_data::{RunData, identity};
 
 /// Trials of a case that may run, as a multiple of the planned ones.
 const MOST_OF_PLAN: u32 = 2;
-/// Share of the cases that need a trial of the base for a round to be compared.
+/// Share of the cases that have all trials of the base which are compared; the others are left out.
 const COMPLETE: f64 = 0.9;
 /// By how much bets that have to find their size, and looks only now and then, take longer than the fastest ones.
 const OVERHEAD: f64 = 1.3;
@@ -97,16 +97,20 @@ pub fn plan_decision(
     for ([name, target], mut cases) in groups {
         cases.sort_by(|(left, _), (right, _)| left.case_id.cmp(&right.case_id));
         cases.dedup_by(|(left, _), (right, _)| left.case_id == right.case_id);
-        let before = earlier.and_then(|earlier| evidence_of(earlier, [name, target], &cases));
         let mut suite = DecisionSuite::default();
         (suite.suite, suite.target) = (name.to_owned(), target.to_owned());
         suite.level = REGRESSED / count;
         suite.planned = cases.iter().map(|(case, _)| case.planned).max().unwrap_or(1).max(1);
+        let most = options.trials.unwrap_or(suite.planned.saturating_mul(MOST_OF_PLAN));
+        // A case that is only in early rounds would be missing in the mean of later ones.
+        let least = most.min(complete_rounds(&cases));
+        cases.retain(|(_, record)| base_scores(record).count() >= least as usize);
+        let before = earlier.and_then(|earlier| evidence_of(earlier, [name, target], &cases));
         suite.used = before.map_or(0, |suite| suite.used);
         suite.before = before.and_then(|suite| suite.log_e_values).unwrap_or_default();
         suite.cases = cases.iter().map(|(case, record)| decision_case(case, record, suite.used)).collect();
-        let most = options.trials.unwrap_or(suite.planned.saturating_mul(MOST_OF_PLAN));
-        suite.rounds = most.min(complete_rounds(&suite.cases));
+        let pairs = suite.cases.iter().map(|case| case.base.len()).min().unwrap_or_default();
+        suite.rounds = most.min(u32::try_from(pairs).unwrap_or(u32::MAX));
         let units = units(&suite.cases).len();
         let planned = if plan.fixed { suite.rounds } else { suite.planned } as usize * suite.cases.len();
         suite.batches = u32::try_from(batches(suite.cases.len(), units, planned)).unwrap_or(1);
@@ -136,17 +140,22 @@ fn decision_case(chosen: &ChosenCase, record: &CaseRecord, used: u32) -> Decisio
     case.input.clone_from(&record.input_digest);
     case.graders.clone_from(&record.grader_digest);
     case.cluster.clone_from(&chosen.cluster);
-    // Where trials end early, whether there is a second one depends on the first.
-    let trials = &record.trials[..record.sampled_trials()];
-    let completed = trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
-    case.base = completed.filter_map(|trial| trial.score).skip(used as usize).collect();
+    case.base = base_scores(record).skip(used as usize).collect();
     case
 }
 
+/// The scores of the trials of a case in the base that can be compared.
+fn base_scores(record: &CaseRecord) -> impl Iterator<Item = f64> {
+    // Where trials end early, whether there is a second one depends on the first.
+    let trials = &record.trials[..record.sampled_trials()];
+    let completed = trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
+    completed.filter_map(|trial| trial.score)
+}
+
 /// The largest number of trials that enough of the cases have in the base.
-fn complete_rounds(cases: &[DecisionCase]) -> u32 {
+fn complete_rounds(cases: &[(&ChosenCase, &CaseRecord)]) -> u32 {
     let enough = (cases.len() as f64 * COMPLETE).ceil() as usize;
-    let mut counts: Vec<usize> = cases.iter().map(|case| case.base.len()).collect();
+    let mut counts: Vec<usize> = cases.iter().map(|(_, record)| base_scores(record).count()).collect();
     counts.sort_unstable_by(|left, right| right.cmp(left));
     counts.get(enough.saturating_sub(1)).map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX))
 }
