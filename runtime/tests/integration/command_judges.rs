@@ -271,7 +271,7 @@ fn what_an_agent_leaves_where_a_judge_replies_is_not_its_reply() {
             let directory = trial.workspace().parent().unwrap().join("graders").join(&grader).join("judge-1");
             fs::create_dir_all(&directory)?;
             fs::write(directory.join(file), text)?;
-            Ok::<_, AgentError>("rude".to_owned())
+            anyhow::Ok("rude".to_owned())
         };
         let case = place.live(&judged(name).with_agent(agent));
         assert_eq!(case.status(), status, "{name} {file}: {case}");
