@@ -291,7 +291,7 @@ fn what_is_recorded_after_the_call_is_noted_and_makes_the_calls_unknown() {
         *kept.lock().unwrap() = Some(trial.recorder());
         Ok("done")
     };
-    let no_deletion = || json!({"tool-trajectory": {"mode": "any_order", "maximums": {"delete": 0}}});
+    let no_deletion = || json!({"tool-trajectory": {"mode": "any_order", "maximums": [["delete", 0]]}});
     let graders = json!([
         grader("before", 5, no_deletion()),
         grader("late", 6, json!({"user": {"grader": "late"}})),
