@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_records::record::{ReasonCode, Stage, Usage};
-use evalsuite_schema::{Content, Message, Role, Value};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, Value};
 
 use crate::model::agent_report::Recording;
-use crate::model::evidence::{Evidence, Facts, UnknownWork};
-use crate::model::messages::{answer, content_text};
+use crate::model::evidence::{Evidence, Facts, UnknownWork, is_partial};
+use crate::model::messages::{answer, content_text, named_files};
 use crate::model::outcome::{Outcome, is_amount};
 use crate::platform::excerpt::first_bytes;
 use crate::run::budgets;
@@ -66,7 +66,7 @@ pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Ca
     prepared.write_evidence();
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
     let is_reported = is_reported(&outcome, &recording);
-    let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
+    let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes, None);
     facts.tools = recording.captured.tools;
     let captured = complete(trial, facts);
     if let Some(missing) = recording.captured.missing.filter(|_| !is_reported) {
@@ -149,7 +149,7 @@ pub(crate) fn changes_between(before: &Snapshot, after: &io::Result<Snapshot>) -
     }
 }
 
-/// What graders see.
+/// What graders see. `reported`: what the agent has reported in the turn before, which it may report again.
 pub(crate) fn evidence_facts(
     prepared: &Prepared<'_>,
     outcome: Outcome,
@@ -157,10 +157,14 @@ pub(crate) fn evidence_facts(
     took: Duration,
     (started_at, ended_at): (String, String),
     changes: WorkspaceDiff,
+    reported: Option<&mut Vec<Message>>,
 ) -> Facts {
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
-    let (answer, transcript) = assemble(&outcome, recording);
+    let (answer, mut transcript) = assemble(&outcome, recording);
+    if let (Some(transcript), Some(reported)) = (&mut transcript, reported) {
+        leave_out_history(transcript, reported);
+    }
     let is_rust = matches!(plan.agent, ChosenAgent::Rust(_));
     let unknown = unknown_work(&outcome, recording, is_rust);
     Facts {
@@ -182,6 +186,7 @@ pub(crate) fn evidence_facts(
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),
+        recorder: is_rust.then(|| prepared.recorder.clone()),
         ..Facts::of_case(case, &plan.identity.target)
     }
 }
@@ -206,14 +211,21 @@ const PARTIAL_TOKENS: &str = "the tokens are not known: some spans of model call
 const PARTIAL_COST: &str = "the cost is not known: some spans of model calls have it (`gen_ai.usage.cost`), and others do not; report the \
     total with `trial.cost_usd`";
 
+/// Why the sums of messages are not known.
+const PARTIAL_TOKENS_OF_MESSAGES: &str = "the tokens are not known: some messages of the assistant have them (`usage`), and others do not; \
+    report those of each call of a model, or the total";
+const PARTIAL_COST_OF_MESSAGES: &str = "the cost is not known: some messages of the assistant have it (`cost_usd`), and others do not; \
+    report that of each call of a model, or the total";
+
 /// Why the tokens of an agent over ACP are not known.
 const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
     those of the session so far, as the protocol says; write which they are as `tokens: turn` or `tokens: session` of its target";
 
-/// The answer, and the messages if the agent reported them.
+/// The answer, and the messages if the agent reported them, or the answer has files.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
     let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
-    let Some(mut transcript) = reported.map(<[Message]>::to_vec) else {
+    let without_messages = (!recording.files.is_empty()).then_some([].as_slice());
+    let Some(mut transcript) = reported.or(without_messages).map(<[Message]>::to_vec) else {
         return (outcome.text.clone().unwrap_or_default(), None);
     };
     if let Some(text) = &outcome.text
@@ -221,8 +233,52 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
     {
         end_with(&mut transcript, text);
     }
+    add_files(&mut transcript, &recording.files);
     answer_calls(&mut transcript);
     (answer(&transcript), Some(transcript))
+}
+
+/// Leaves out what the agent has `reported` in the turn before, if it has kept its history and reports all of it again, and remembers what it
+/// reports now. A call without an id may be a new one.
+fn leave_out_history(transcript: &mut Vec<Message>, reported: &mut Vec<Message>) {
+    let has_id = |message: &Message| message.tool_calls.iter().all(|call| call.id.is_some());
+    let is_repeated = transcript.starts_with(reported) && reported.iter().all(has_id);
+    let is_continued = transcript.iter().skip(reported.len()).any(|message| message.role == Role::Assistant);
+    let before = std::mem::replace(reported, transcript.clone()).len();
+    if is_repeated && is_continued {
+        transcript.drain(..before);
+    }
+}
+
+/// Makes recorded files parts of the message that is the answer, unless it names them.
+fn add_files(transcript: &mut Vec<Message>, files: &[PathRef]) {
+    let is_answer = |message: &Message| message.role == Role::Assistant && message.content.is_some();
+    let at = transcript.iter().rposition(is_answer);
+    let named: Vec<&PathRef> = at.map(|at| named_files([&transcript[at]])).unwrap_or_default();
+    let mut parts: Vec<Part> = Vec::new();
+    for file in files.iter().filter(|file| named.iter().all(|named| named.path != file.path)) {
+        let part = Part::File(file.clone());
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    if parts.is_empty() {
+        return;
+    }
+    let Some(at) = at else {
+        // No model has said this.
+        let mut message = Message::new(Role::Assistant, Content::Parts(parts));
+        message.llm_call_count = Some(0);
+        return transcript.push(message);
+    };
+    let content = &mut transcript[at].content;
+    match content {
+        Some(Content::Parts(of_answer)) => of_answer.append(&mut parts),
+        other => {
+            let text = other.as_ref().map(content_text).map(Part::Text);
+            *other = Some(Content::Parts(text.into_iter().chain(parts).collect()));
+        }
+    }
 }
 
 /// The answer is the last message. A span without the content of the model's message may have reported this very message.
@@ -281,9 +337,14 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     let calls = missing.filter(|missing| !reports_messages && (!has_spans || missing.lacks_calls));
     let nothing = is_rust && !reports_messages && !has_spans;
     let own = outcome.messages.as_deref().or_else(|| recording.has_messages().then_some(&*recording.messages));
-    let reports_tokens = outcome.usage.is_some() || own.into_iter().flatten().any(|message| message.usage.is_some());
-    let reports_cost =
-        outcome.cost_usd.is_some() || own.into_iter().flatten().any(|message| message.cost_usd.is_some());
+    let own = own.unwrap_or_default();
+    // Of a number that the agent reports itself, whether only some of its messages have it.
+    let own_number = |has_total: bool, is_known: fn(&Message) -> bool| match has_total {
+        true => Some(false),
+        false => own.iter().any(is_known).then(|| is_partial(own, is_known)),
+    };
+    let own_tokens = own_number(outcome.usage.is_some(), |message| message.usage.is_some());
+    let own_cost = own_number(outcome.cost_usd.is_some(), |message| message.cost_usd.is_some());
     let of_spans = |lacks: bool, why: &str| {
         let missing = missing.filter(|missing| missing.lacks_spending);
         let hidden = missing.map(|missing| format!("tokens and cost are not known: {}", missing.message));
@@ -298,31 +359,50 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
         calls: calls.or_else(|| servers?.missing.clone()),
         model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
         known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
-        tokens: unclear.or_else(|| of_spans(captured.lacks_tokens, PARTIAL_TOKENS)).filter(|_| !reports_tokens),
-        cost: of_spans(captured.lacks_cost, PARTIAL_COST).filter(|_| !reports_cost),
+        tokens: match own_tokens {
+            Some(is_partial) => is_partial.then(|| PARTIAL_TOKENS_OF_MESSAGES.to_owned()),
+            None => unclear.or_else(|| of_spans(captured.lacks_tokens, PARTIAL_TOKENS)),
+        },
+        cost: match own_cost {
+            Some(is_partial) => is_partial.then(|| PARTIAL_COST_OF_MESSAGES.to_owned()),
+            None => of_spans(captured.lacks_cost, PARTIAL_COST),
+        },
     }
 }
 
-/// A message of a tool is the output of the call that it names.
+/// A message of a tool is the output of the call that it names. Of several calls with one id, those made last before the messages have them, in
+/// order: some models begin again with the same ids in every message.
 fn answer_calls(transcript: &mut [Message]) {
-    let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for at in 0..transcript.len() {
+    let mut unanswered: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    let mut at = 0;
+    while at < transcript.len() {
         for (index, call) in transcript[at].tool_calls.iter().enumerate() {
             if let Some(id) = &call.id {
-                calls.insert(id.clone(), (at, index));
+                unanswered.entry(id.clone()).or_default().push((at, index));
             }
         }
-        let message = &transcript[at];
-        if message.role != Role::Tool {
-            continue;
+        let calls_again = |message: &Message| !message.tool_calls.is_empty();
+        let end = transcript[at + 1..].iter().position(calls_again).map_or(transcript.len(), |next| at + 1 + next);
+        let mut outputs: BTreeMap<String, Vec<Option<Value>>> = BTreeMap::new();
+        for message in transcript[at..end].iter().filter(|message| message.role == Role::Tool) {
+            if let Some(id) = &message.tool_call_id {
+                let output = message.content.as_ref().map(|content| match content {
+                    Content::Data(value) => value.clone(),
+                    content => Value::String(content_text(content)),
+                });
+                outputs.entry(id.clone()).or_default().push(output);
+            }
         }
-        let Some(&(called, index)) = message.tool_call_id.as_ref().and_then(|id| calls.get(id)) else { continue };
-        let output = match &message.content {
-            None => continue,
-            Some(Content::Data(value)) => value.clone(),
-            Some(content) => Value::String(content_text(content)),
-        };
-        transcript[called].tool_calls[index].output.get_or_insert(output);
+        for (id, outputs) in outputs {
+            let Some(calls) = unanswered.get_mut(&id) else { continue };
+            let answered = calls.split_off(calls.len().saturating_sub(outputs.len()));
+            for ((called, index), output) in answered.into_iter().zip(outputs) {
+                if let Some(output) = output {
+                    transcript[called].tool_calls[index].output.get_or_insert(output);
+                }
+            }
+        }
+        at = end;
     }
 }
 
@@ -354,6 +434,32 @@ mod tests {
     }
 
     #[test]
+    fn recorded_files_are_parts_of_the_answer_and_report_no_calls() {
+        let file = || PathRef::new("report.md");
+        let parts = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| Part::Text((*text).to_owned()));
+            Content::Parts(texts.chain([Part::File(file())]).collect())
+        };
+        let recording = Recording { files: vec![file(), file()], ..Recording::default() };
+        let (answer, transcript) = assemble(&Outcome::from("done"), &recording);
+        let [message] = transcript.as_deref().unwrap() else { panic!("{transcript:?}") };
+        assert_eq!((answer.as_str(), message.content.as_ref()), ("done", Some(&parts(&["done"]))));
+        assert!(unknown_work(&Outcome::from("done"), &recording, true).calls.is_some());
+        // Without an answer, they are one. Messages keep their parts, and a file that is named is not added again.
+        let (answer, transcript) = assemble(&Outcome::new(), &recording);
+        assert_eq!((answer.as_str(), &transcript.unwrap()[0].content), ("", &Some(parts(&[]))));
+        let returned = Message::new(Role::Assistant, parts(&["a", "b"]));
+        let outcome =
+            Outcome::new().with_messages(vec![returned.clone(), Message::tool_result("x", Content::Text("y".into()))]);
+        assert_eq!(assemble(&outcome, &recording).1.unwrap()[0], returned);
+        let captured =
+            Captured { messages: Some(vec![Message::text(Role::Assistant, "of a span")]), ..Captured::default() };
+        let spans = Recording { captured, ..recording };
+        assert_eq!(assemble(&Outcome::new(), &spans).1.unwrap()[0].content, Some(parts(&["of a span"])));
+        assert!(!is_reported(&Outcome::new(), &spans), "the calls of the spans count");
+    }
+
+    #[test]
     fn a_message_of_a_tool_is_the_output_of_its_call() {
         let mut call = Message::empty(Role::Assistant);
         call.tool_calls.push(ToolCall::new("read").with_id("a"));
@@ -362,6 +468,29 @@ mod tests {
         let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
         assert_eq!(transcript[0].tool_calls[0].output, Some("42".into()));
         assert_eq!(transcript.len(), 3);
+    }
+
+    #[test]
+    fn outputs_of_calls_with_one_id_are_in_the_order_of_the_calls() {
+        let calls = |ids: &[&str]| {
+            let call = |message: Message, id: &&str| message.with_tool_call(ToolCall::new("read").with_id(*id));
+            ids.iter().fold(Message::empty(Role::Assistant), call)
+        };
+        let result = |id: &str, text: &str| Message::tool_result(id, Content::Text(text.to_owned()));
+        let outputs = |messages: Vec<Message>| -> Vec<String> {
+            let outcome = Outcome::new().with_messages(messages);
+            let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
+            let calls = transcript.iter().flat_map(|message| &message.tool_calls);
+            calls
+                .map(|call| call.output.as_ref().map_or_else(String::new, |output| output.as_str().unwrap().into()))
+                .collect()
+        };
+        let parallel = vec![calls(&["a", "a", "b"]), result("a", "1"), result("b", "2"), result("a", "3")];
+        assert_eq!(outputs(parallel), ["1", "3", "2"]);
+        let again = vec![calls(&["a"]), result("a", "1"), calls(&["a"]), result("a", "2"), result("a", "more")];
+        assert_eq!(outputs(again), ["1", "2"]);
+        let unanswered = vec![calls(&["a"]), calls(&["a"]), result("a", "2"), calls(&["a"]), result("x", "3")];
+        assert_eq!(outputs(unanswered), ["", "2", ""]);
     }
 
     #[test]
@@ -398,6 +527,20 @@ mod tests {
         let mut said = Message::text(Role::Assistant, "x");
         said.usage = Some(Usage::new(2, 2));
         assert_eq!(unknown(&Outcome::new().with_messages(vec![said]), &partial), (false, false));
+        // Messages of models that do not all have a number have no sum.
+        let mut paid = Message::text(Role::Assistant, "x");
+        (paid.usage, paid.cost_usd) = (Some(Usage::new(2, 2)), Some(0.5));
+        let mut not_of_model = Message::text(Role::Assistant, "of the program");
+        not_of_model.llm_call_count = Some(0);
+        let user = Message::text(Role::User, "y");
+        let all = vec![user, paid.clone(), not_of_model];
+        let some = [all.clone(), vec![Message::text(Role::Assistant, "z")]].concat();
+        assert_eq!(unknown(&Outcome::new().with_messages(all), &partial), (false, false));
+        assert_eq!(unknown(&Outcome::new().with_messages(some.clone()), &Recording::default()), (true, true));
+        let with_total = Outcome::new().with_messages(some).with_usage(Usage::new(9, 9));
+        assert_eq!(unknown(&with_total, &partial), (false, true));
+        let recorded = Recording { messages: vec![Message::text(Role::Assistant, "z"), paid], ..Recording::default() };
+        assert_eq!(unknown(&Outcome::new(), &recorded), (true, true));
         // Messages without tokens say nothing about spans of models that may be missing.
         let missing = Some(MissingSpans::unassigned(&["chat"]));
         let unassigned = Recording { captured: Captured { missing, ..Captured::default() }, ..recording };
