@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use evalsuite_records::record::ModelCalls;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 use serde::de::DeserializeOwned;
 
 /// Environment variable with a [`ModelCallServer`].
@@ -27,8 +27,7 @@ pub struct ModelCallServer {
 }
 
 /// A trial that is about to run. The server replies with a [`BegunTrial`] once no other trial runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct BeginTrial {
     /// Name of the suite.
     pub suite: String,
@@ -49,24 +48,21 @@ pub struct BeginTrial {
 }
 
 /// The reply to a [`BeginTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct BegunTrial {
     /// Why the trial cannot run.
     pub problem: Option<String>,
 }
 
 /// The trial has ended. The server replies with an [`EndedCalls`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct EndTrial {
     /// Whether its agent was called and its answer graded.
     pub is_complete: bool,
 }
 
 /// The reply to an [`EndTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct EndedCalls {
     /// The first call that is not in the recording, and the difference to the recorded one.
     pub difference: Option<String>,

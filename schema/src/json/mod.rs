@@ -28,7 +28,7 @@ pub use crate::__json as json;
 #[doc(hidden)]
 pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
 #[doc(hidden)]
-pub use evalsuite_derive::{FromJson, ToJson};
+pub use evalsuite_derive::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 pub use number::Number;
 #[doc(hidden)]
 pub use number::number_of_digits;
