@@ -20,7 +20,6 @@ use crate::platform::output::{print_json, say, stdout};
 ///
 /// Exit status: 0 on success, 1 if the suite has errors, 2 if the path does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("expand"))]
 pub(crate) struct Expand {
     /// Directory or file of the suite
     pub(crate) path: PathBuf,

@@ -27,7 +27,6 @@ use crate::platform::output::{say, stdout};
 /// are listed. Exit status: 0 if there are no problems, 1 if there are, 2 if a path does not exist, no suite was found or a file cannot be
 /// written.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("check"))]
 pub(crate) struct Check {
     /// Suites, cases, or directories to search for suites [default: the case in the current directory, or the suites of its package or
     /// workspace]
