@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use evalsuite_records::record::ModelCalls;
-use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 /// Environment variable with a [`ModelCallServer`].
 pub const MODEL_CALLS: &str = "EVALSUITE_MODEL_CALLS";
@@ -94,7 +93,7 @@ impl TrialCalls {
         self.ask(&EndTrial { is_complete })
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, message: &dyn ToJson) -> io::Result<T> {
+    fn ask<T: FromJson>(&mut self, message: &dyn ToJson) -> io::Result<T> {
         let line = evalsuite_schema::json::to_string(message)? + "\n";
         self.0.get_mut().write_all(line.as_bytes())?;
         let mut reply = String::new();

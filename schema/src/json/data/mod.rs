@@ -24,6 +24,7 @@ use crate::diagnostics::{Diagnostic, Location};
 use crate::json::writer::{Parts, Texts};
 use crate::json::{Number, Object};
 
+pub(super) use self::read::key_as_number;
 pub use self::read::{Fields, Variant};
 
 /// Data that is written as JSON. `#[derive(ToJson)]` of `evalsuite-derive` implements it.

@@ -40,7 +40,7 @@ fn out_of_range(number: i128, expected: &'static str) -> Error {
     Error::custom(format_args!("invalid value: integer `{number}`, expected {expected}"))
 }
 
-fn key_as_number(key: String) -> Value {
+pub(in crate::json) fn key_as_number(key: String) -> Value {
     match from_str(&key) {
         Ok(number @ Value::Number(_)) if !key.contains(char::is_whitespace) => number,
         _ => Value::String(key),
