@@ -382,9 +382,7 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
-        Format::Json => {
-            diagnostics.iter().try_for_each(|it| writeln!(out, "{}", serde_json::to_string(&render::json(it))?))
-        }
+        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
         Format::Sarif => sarif::write(out, &each_place(), roots),
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }
