@@ -29,7 +29,6 @@ use crate::platform::output::{say, stdout};
 /// Prints what changed and what was kept, and how often an unchanged agent would fail. Exit status: 0 on success, also if results were
 /// kept; 2 if the run does not exist, is still running or has no cases, or a file cannot be written.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("accept"))]
 pub(crate) struct Accept {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]

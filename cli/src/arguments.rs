@@ -7,7 +7,7 @@ const EXAMPLES: &str = include_str!("../assets/examples.txt");
 
 /// The examples of a command, named with the command that it is a part of.
 pub(crate) fn examples(command: &str) -> &'static str {
-    let (_, rest) = EXAMPLES.split_once(&format!("# {command}\n")).unwrap_or_default();
+    let (_, rest) = EXAMPLES.split_once(&format!("# {}\n", command.replace('_', "-"))).unwrap_or_default();
     rest.split("\n\n").next().unwrap_or_default().trim_end()
 }
 

@@ -21,7 +21,6 @@ use crate::platform::output::{Progress, print, say};
 /// The test `judge_calibration` of a suite measures a judge in Rust. Requires the feature `judge`. Exit status: 0 on success, 1 if the judge
 /// misses the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is invalid.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("calibrate"))]
 pub(crate) struct Calibrate {
     /// JSONL file with one sample per line, calibration.yaml, or a suite that has a calibration.yaml
     pub(crate) file: PathBuf,

@@ -14,7 +14,6 @@ use crate::platform::output::{Progress, print};
 ///
 /// Runs whose tests are still running are kept. Exit status: 0 on success, 2 if a run cannot be removed.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("clean"))]
 pub(crate) struct Clean {
     /// Number of runs to keep; the newest are kept
     #[arg(long, value_name = "N")]

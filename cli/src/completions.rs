@@ -12,7 +12,6 @@ use crate::platform::output::stdout;
 /// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Shells load them from directories such as
 /// `~/.local/share/bash-completion/completions` and `~/.config/fish/completions`. Exit status: 0 on success.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("completions"))]
 pub(crate) struct Completions {
     /// Shell
     #[arg(value_enum)]

@@ -22,7 +22,6 @@ use crate::platform::output::print;
 /// Programs of the source are not run. Requires the feature `convert`. Exit status: 0 on success, 1 if the new suite has errors or an
 /// entry was dropped without `--lossy`, 2 if the source cannot be read or a file would be overwritten.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("convert"))]
 pub(crate) struct Convert {
     /// Promptfoo configuration, Harbor task, or directory of Harbor tasks
     pub(crate) source: PathBuf,

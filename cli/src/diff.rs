@@ -40,7 +40,6 @@ use crate::platform::output::{print_json, say, stdout};
 /// graders of RUN asked. With --baseline, the answers written by `accept --answers` are compared with those of the run. The cost of the
 /// judge is printed, and not limited by a budget. --judge requires the feature `judge`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("diff"))]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest run of the merge base with the default branch, else the newest run before
     /// RUN that is not of the same commit, with a case in common]. Without names, all runs of a commit are counted together

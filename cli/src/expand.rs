@@ -7,7 +7,7 @@ use clap::Args;
 use evalsuite_build::Generator;
 use evalsuite_codegen::expansion::Context;
 use evalsuite_schema::diagnostics::render;
-use evalsuite_schema::json::{self, Value, json};
+use evalsuite_schema::json::{Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,7 +20,6 @@ use crate::platform::output::{print_json, say, stdout};
 ///
 /// Exit status: 0 on success, 1 if the suite has errors, 2 if the path does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("expand"))]
 pub(crate) struct Expand {
     /// Directory or file of the suite
     pub(crate) path: PathBuf,
@@ -63,14 +62,14 @@ pub(crate) fn run(command: &Expand) -> Result<CommandStatus> {
     if command.format == OutputFormat::Json {
         let problems = expansion.problems().iter();
         let problems = problems.map(|it| match it.as_diagnostic() {
-            Some(diagnostic) => json::to_value_by_serde(&render::json(diagnostic)),
-            None => Ok(json!({"message": it.text()})),
+            Some(diagnostic) => render::json(diagnostic),
+            None => json!({"message": it.text()}),
         });
         let expanded = ExpandedSuite {
             schema: "evalsuite.expand/1",
             suite: context.request.entry.clone(),
             code: (!expansion.has_errors()).then_some(code),
-            problems: problems.collect::<Result<_, _>>()?,
+            problems: problems.collect(),
         };
         print_json(&mut stdout(), &expanded)?;
         return Ok(CommandStatus::good_if(!expansion.has_errors()));

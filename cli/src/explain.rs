@@ -12,7 +12,6 @@ use crate::platform::output::stdout;
 ///
 /// Exit status: 0 on success, 2 if there is no such diagnostic.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("explain"))]
 pub(crate) struct Explain {
     /// Code or name, such as `E019` or `unknown-key` [default: list all]
     pub(crate) diagnostic: Option<String>,

@@ -26,7 +26,6 @@ use crate::report;
 /// nextest run, or if several processes share one `EVALSUITE_RUN_ID`. Exit status: 0 on success, 1 if a hook failed, a case has no record,
 /// or a record is missing or cannot be read, 2 if tests are still running or the run does not exist, 4 if tests were not started.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("finish"))]
 pub(crate) struct Finish {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]

@@ -33,7 +33,6 @@ use crate::platform::output::print;
 /// run has a regression, 2 if a run does not exist or a gate is invalid, 4 if a gate cannot be decided: no cases, missing or damaged
 /// results, or too few cases to compare.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("gate"))]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]

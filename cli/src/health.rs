@@ -24,7 +24,6 @@ use crate::platform::output::print;
 /// every run; graders that decided in no trial; and judges whose model, replies to equal prompts, or agreement with people has changed.
 /// Replays are ignored. Of regraded trials, only the results of judges count. Exit status: 0 on success, 2 if there are no such runs.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("health"))]
 pub(crate) struct Health {
     /// Names of suites [default: all]
     #[arg(value_name = "SUITE")]

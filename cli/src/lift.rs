@@ -19,7 +19,6 @@ use crate::platform::output::print;
 /// and time; and the expectations that hold in all trials of both arms, or in none. Exit status: 0 on success, 2 if the run does not exist
 /// or has nothing to compare. The gate `lift > 0` checks the result.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("lift"))]
 pub(crate) struct Lift {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]

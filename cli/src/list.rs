@@ -33,7 +33,6 @@ use crate::platform::output::{self, print};
 /// Cases are listed with their graders, runs with their results, the newest first. Exit status: 0 on success, 1 if a suite has errors, 2 if
 /// a path does not exist or a run cannot be read.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("list"))]
 pub(crate) struct List {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,

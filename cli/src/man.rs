@@ -11,7 +11,6 @@ use crate::platform::exit_status::{CommandStatus, Result};
 ///
 /// Existing pages are replaced. Exit status: 0 on success, 2 if a page cannot be written.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("man"))]
 pub(crate) struct Man {
     /// Existing directory for the pages
     #[arg(value_name = "DIR")]

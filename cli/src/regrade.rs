@@ -22,7 +22,6 @@ use crate::platform::output::{print_json, stdout};
 /// Runs the tests with `EVALSUITE_REGRADE`, because graders in Rust are compiled into them. Exit status: 0 if all tests pass, 1 if some
 /// fail or a case has no record, 2 if they cannot be built or the run does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("regrade"))]
 pub(crate) struct Regrade {
     /// Run: its id, its directory, or `latest` for the newest trials of every case
     #[arg(default_value = "latest")]

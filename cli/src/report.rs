@@ -22,7 +22,6 @@ use crate::platform::output::{self, say, stdout};
 /// Works for finished, running and merged runs, and does not need the sources of the suites. Missing and damaged records are listed on
 /// standard error, and in HTML and Markdown. Exit status: 0 on success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("report"))]
 #[command(group = ArgGroup::new(HTML).args(["html", "html_dir"]).multiple(true))]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`

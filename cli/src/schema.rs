@@ -30,7 +30,6 @@ use crate::run::model_calls::recorded_calls::Recording;
 /// The output of a command with `--format json` has the schema with its name; `summary` is the schema of summary.json and of `report
 /// --format json`. Exit status: 0 on success, 2 if the kind does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("schema"))]
 pub(crate) struct Schema {
     /// Kind of file, such as `eval`, `case` or `summary` [default: list all]
     pub(crate) kind: Option<String>,

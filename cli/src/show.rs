@@ -26,7 +26,6 @@ use crate::platform::pager;
 /// trajectory.json. On a terminal, the output goes through `PAGER`; an empty `PAGER` disables the pager. Exit status: 0 on success, 2 if a
 /// file or run cannot be read, or if the case, trial or step does not exist.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("show"))]
 pub(crate) struct Show {
     /// Id or test name of a case, or ATIF files
     #[arg(required = true, value_name = "CASE|FILE")]

@@ -2,9 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Data, DataEnum, DeriveInput, Fields, GenericParam, Generics, Ident, ItemStruct, LitStr, Path, Result,
-    Type, parse_quote,
+    Token, Type, parse_quote,
 };
 
 /// Options of the attribute `json`.
@@ -51,7 +53,6 @@ fn options(attributes: &[Attribute]) -> Result<Options> {
                 ("skip", None) => options.skip = true,
                 ("part", None) => options.part = true,
                 ("flatten", None) => options.flatten = true,
-                ("fill", None) => options.fill = Some(Default::OfType),
                 ("fill", Some(path)) => options.fill = Some(Default::Of(path.parse()?)),
                 _ => return Err(meta.error("not an option of `json`")),
             }
@@ -206,12 +207,12 @@ fn write_variant(variant: &syn::Variant, style: &str) -> Result<TokenStream> {
     })
 }
 
-pub(crate) fn from_json(item: &DeriveInput) -> Result<TokenStream> {
+pub(crate) fn from_json(item: &DeriveInput, over_default: bool) -> Result<TokenStream> {
     let name = &item.ident;
     let body = match &item.data {
         Data::Struct(data) if options(&item.attrs)?.part => return read_part(name, &data.fields),
         Data::Struct(data) if is_newtype(&data.fields) => quote!(Ok(Self(json::FromJson::from_json(value)?))),
-        Data::Struct(data) => read_struct(item, &data.fields)?,
+        Data::Struct(data) => read_struct(item, &data.fields, over_default)?,
         Data::Enum(data) => read_enum(item, data)?,
         Data::Union(_) => return Err(not_json(name)),
     };
@@ -238,13 +239,16 @@ pub(crate) fn from_json(item: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn read_struct(item: &DeriveInput, fields: &Fields) -> Result<TokenStream> {
-    let of_item = options(&item.attrs)?;
+fn read_struct(item: &DeriveInput, fields: &Fields, over_default: bool) -> Result<TokenStream> {
+    let mut of_item = options(&item.attrs)?;
+    if over_default {
+        of_item.fill.get_or_insert(Default::OfType);
+    }
     let expected = format!("struct {}", item.ident);
     let fields = named(fields)?;
     let Some(start) = of_item.start() else {
         if let Some(field) = fields.iter().find(|field| field.options.flatten) {
-            return Err(syn::Error::new_spanned(field.ident, "a struct with a part is read with `fill`"));
+            return Err(syn::Error::new_spanned(field.ident, "a struct with a part is read over a default"));
         }
         let reads = fields.iter().map(Named::read);
         return Ok(quote! {
@@ -331,7 +335,7 @@ fn not_json(item: impl ToTokens) -> syn::Error {
 
 /// How the names of variants are written.
 pub(crate) fn style(attributes: &[Attribute]) -> Result<String> {
-    Ok(options(attributes)?.rename_all.unwrap_or_default())
+    Ok(options(attributes)?.rename_all.unwrap_or_else(|| "snake_case".to_owned()))
 }
 
 /// The word of a variant.
@@ -341,11 +345,7 @@ pub(crate) fn word(variant: &syn::Variant, style: &str) -> Result<String> {
 
 /// The name of a variant in the style `style`.
 fn written(variant: &Ident, style: &str) -> String {
-    let separator = match style {
-        "snake_case" => "_",
-        "kebab-case" => "-",
-        _ => "",
-    };
+    let separator = if style == "kebab-case" { "-" } else { "_" };
     let mut word = String::new();
     for (index, letter) in variant.to_string().char_indices() {
         if letter.is_uppercase() && index > 0 {
@@ -374,18 +374,43 @@ fn with_lifetime(generics: &Generics) -> Generics {
     generics
 }
 
+/// The arguments of the attribute `skip_empty`: the fields that are left out.
+pub(crate) struct SkippedFields {
+    /// Whether all options, lists and objects are.
+    has_all: bool,
+    others: Vec<Ident>,
+}
+
+impl Parse for SkippedFields {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let has_all = input.is_empty() || input.parse::<Option<Token![..]>>()?.is_some();
+        if has_all && !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        let others = Punctuated::<Ident, Token![,]>::parse_terminated(input)?.into_iter().collect();
+        Ok(Self { has_all, others })
+    }
+}
+
 /// The attribute `skip_empty`.
-pub(crate) fn skip_empty(mut item: ItemStruct) -> TokenStream {
+pub(crate) fn skip_empty(mut skipped: SkippedFields, mut item: ItemStruct) -> Result<TokenStream> {
     for field in &mut item.fields {
-        let Type::Path(of_type) = &field.ty else { continue };
-        let name = of_type.path.segments.last().map(|last| last.ident.to_string());
-        let is_empty = match name.as_deref() {
+        let Some(ident) = &field.ident else { continue };
+        let known = skipped.others.len();
+        skipped.others.retain(|other| other != ident);
+        let last = if let Type::Path(of_type) = &field.ty { of_type.path.segments.last() } else { None };
+        let is_empty = match last.map(|last| last.ident.to_string()).as_deref() {
             Some("Option") => "Option::is_none",
             Some("Vec") => "Vec::is_empty",
             Some("Object") => "Object::is_empty",
-            _ => continue,
+            _ => "::evalsuite_schema::json::is_default",
         };
-        field.attrs.push(parse_quote!(#[json(default, skip_if = #is_empty)]));
+        if skipped.others.len() < known || skipped.has_all && !is_empty.ends_with("is_default") {
+            field.attrs.push(parse_quote!(#[json(default, skip_if = #is_empty)]));
+        }
     }
-    quote!(#item)
+    match skipped.others.first() {
+        Some(other) => Err(syn::Error::new_spanned(other, "not a field")),
+        None => Ok(quote!(#item)),
+    }
 }

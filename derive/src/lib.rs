@@ -55,9 +55,9 @@ pub fn keys(input: TokenStream) -> TokenStream {
 /// `ToJson` and `Serialize` for a struct with named fields, a struct with one value (which is written as this value), or an enum, whose
 /// variants are a text or, with data, an object with one key.
 ///
-/// `#[json(…)]` on the type: `rename_all = "lowercase"`, `"snake_case"` or `"kebab-case"` for variants, and `default`: absent fields have
-/// the value of the type's default. `fill`, for a type with a default, or `fill = "function"`: reads the same with less code. `part`: no
-/// JSON of its own; its fields are fields of each object that has it in a field with `flatten`. Such an object is read with `fill`.
+/// `#[json(…)]` on the type: `rename_all = "kebab-case"` for variants, which are in snake_case without it, and `default`: absent fields
+/// have the value of the type's default. `fill = "function"`: read as by [`macro@FromJsonOverDefault`], over what the function returns. `part`: no
+/// JSON of its own; its fields are fields of each object that has it in a field with `flatten`. Such an object is read over a default.
 ///
 /// On a field or variant: `rename = "name"`. On a field: `default` or `default = "function"` for a value that is absent,
 /// `skip_if = "function"` to leave it out of JSON, `read_with = "function"` from a `Value`, `skip`, and `flatten`.
@@ -69,7 +69,18 @@ pub fn to_json(input: TokenStream) -> TokenStream {
 /// `FromJson` and `Deserialize`; attributes as for [`macro@ToJson`].
 #[proc_macro_derive(FromJson, attributes(json))]
 pub fn from_json(input: TokenStream) -> TokenStream {
-    syn::parse(input).and_then(|item| json::from_json(&item)).unwrap_or_else(|error| error.to_compile_error()).into()
+    read(input, false)
+}
+
+/// The same for a struct with a default, whose fields are replaced: reads as [`macro@FromJson`] does, with less code.
+#[proc_macro_derive(FromJsonOverDefault, attributes(json))]
+pub fn from_json_over_default(input: TokenStream) -> TokenStream {
+    read(input, true)
+}
+
+fn read(input: TokenStream, over_default: bool) -> TokenStream {
+    let read = syn::parse(input).and_then(|item| json::from_json(&item, over_default));
+    read.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// The words of an enum without data: its variants as JSON has them.
@@ -80,7 +91,10 @@ pub fn words(input: TokenStream) -> TokenStream {
 
 /// Leaves fields that hold nothing out of a struct's JSON: options that are `None`, and lists and objects that are empty. A field that is
 /// absent holds nothing. It has to stand before the derives.
+///
+/// `#[skip_empty(.., name, …)]`: also these fields, if they have the default of their type. `#[skip_empty(name, …)]`: only these.
 #[proc_macro_attribute]
-pub fn skip_empty(_: TokenStream, item: TokenStream) -> TokenStream {
-    syn::parse(item).map_or_else(|error| error.to_compile_error(), json::skip_empty).into()
+pub fn skip_empty(skipped: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = syn::parse(skipped).and_then(|skipped| json::skip_empty(skipped, syn::parse(item)?));
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 
 use crate::digest::{file_key, name_with_digest};
 use crate::json;
@@ -238,8 +238,7 @@ const SHARE: u32 = 10;
 const ENOUGH_CONFIRMED: u32 = 3;
 
 /// What repeating cases has shown so far in a run of a suite.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct RepeatedCases {
     /// Trials of cases whose failure was not confirmed.

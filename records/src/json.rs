@@ -1,8 +1,7 @@
 //! Reading and writing of JSON.
 
-use evalsuite_schema::json::ToJson;
 use evalsuite_schema::json::writer::{Change, Spacing, written};
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::{FromJson, ToJson};
 
 /// Decodes JSON as a type.
 ///
@@ -12,7 +11,7 @@ use serde::de::DeserializeOwned;
 /// # Errors
 ///
 /// If it is not JSON, or not of this type.
-pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+pub fn decode<T: FromJson>(json: &[u8]) -> serde_json::Result<T> {
     evalsuite_schema::json::from_slice(json)
 }
 

@@ -2,7 +2,7 @@
 
 use evalsuite_derive::{Keys, skip_empty};
 
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{Keys as _, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT};
 use crate::{Case, Location, is_default};
@@ -58,8 +58,7 @@ impl Calibration {
 
 /// Required values of a judge: the highest `mae`, and the lowest of all others. `None` means no requirement.
 #[skip_empty]
-#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(fill)]
 pub struct Bar {
     /// Cohen's κ of pass and fail at the threshold.

@@ -5,13 +5,13 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 use crate::diagnostics::Code;
 use crate::grader::CRITERIA;
 use crate::grader::common_keys::{ASSERTIONS, TaskGrader};
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{CANARY, ID, Key, Keys as _, SCHEMA_KEY, Table};
 use crate::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use crate::workspace::WORKSPACE;
 use crate::{
     Content, ConversationKeys, Examples, Grader, Location, Message, Object, Requires, Role, SimulatedUser, Trials,
-    Value, Workspace, is_default,
+    Value, Workspace,
 };
 
 /// One case: an element of `tests`, of a list of cases, or a line of a JSONL file; or `cases/<name>/case.yaml`.
@@ -22,7 +22,7 @@ use crate::{
 /// let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
 /// assert!(case.graders.is_empty());
 /// ```
-#[skip_empty]
+#[skip_empty(.., dir, trials, requires, probe, on_dependency_failure)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill = "Case::unread")]
 #[keys(id = "case", what = "a case", fill)]
@@ -62,7 +62,6 @@ pub struct Case {
     /// Where the case is defined.
     pub location: Location,
     /// Directory of the file that defines the case, in the form of [`PathRef::path`](crate::PathRef::path).
-    #[json(default, skip_if = "String::is_empty")]
     pub dir: String,
     /// What the case is about (tasks layout).
     pub description: Option<String>,
@@ -92,7 +91,6 @@ pub struct Case {
     #[json(default, skip_if = "Examples::is_empty")]
     pub examples: Examples,
     /// Repetition.
-    #[json(default, skip_if = "is_default")]
     pub trials: Trials,
     /// Threshold written in the case or the suite; `None`: the layout's default.
     pub threshold: Option<f64>,
@@ -111,11 +109,9 @@ pub struct Case {
     pub metadata: Object,
     /// What the case needs; without it, the case is skipped.
     #[key(Object(Requires::TABLE), "{env: [API_KEY]}")]
-    #[json(default, skip_if = "is_default")]
     pub requires: Requires,
     /// What `cargo evalsuite probe` expects of the case.
     #[key(Object(ProbeSettings::TABLE), "{passes: [silent, refusal]}")]
-    #[json(default, skip_if = "is_default")]
     pub probe: ProbeSettings,
     /// Label in records.
     #[key(Text, "support-42")]
@@ -125,7 +121,6 @@ pub struct Case {
     pub depends_on: Vec<String>,
     /// Outcome of the case if a dependency did not pass: skipped, failed, or as if it had passed.
     #[key(Choice(OnDependencyFailure::WORDS), "fail", default = "`skip`", codes(NoEffect))]
-    #[json(default, skip_if = "is_default")]
     pub on_dependency_failure: OnDependencyFailure,
     /// Turns of a conversation.
     pub conversation: Option<Conversation>,
@@ -221,7 +216,6 @@ impl Case {
 
 /// What the agent gets.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Input {
     /// Messages (cases layout).
     Messages(Vec<Message>),
@@ -258,7 +252,6 @@ impl ReferenceSolution {
 
 /// Where a [`ReferenceSolution`] comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum ReferenceSource {
     /// Written by a person.
     #[default]
@@ -271,7 +264,6 @@ pub enum ReferenceSource {
 
 /// Outcome of a case when one of its dependencies did not pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum OnDependencyFailure {
     /// The case is skipped.
     #[default]
@@ -283,25 +275,21 @@ pub enum OnDependencyFailure {
 }
 
 /// Turns of a conversation.
+#[skip_empty(user, turn_graders, aggregation, on_turn_failure, window_size)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Conversation {
     /// The turns that the case writes: at least one, unless there is a user.
     pub turns: Vec<Turn>,
     /// Who writes the turns after those.
-    #[json(default, skip_if = "Option::is_none")]
     pub user: Option<SimulatedUser>,
     /// Graders of each reply to the user.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub turn_graders: Vec<Grader>,
     /// How turn scores are combined.
-    #[json(default, skip_if = "is_default")]
     pub aggregation: Aggregation,
     /// What happens after a turn below the threshold.
-    #[json(default, skip_if = "is_default")]
     pub on_turn_failure: OnTurnFailure,
     /// History given to the agent: system messages and the last 2·n others. `None`: all.
-    #[json(default, skip_if = "Option::is_none")]
     pub window_size: Option<u32>,
 }
 
@@ -379,7 +367,6 @@ impl Turn {
 
 /// How turn scores are combined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum Aggregation {
     /// Arithmetic mean.
     #[default]
@@ -392,7 +379,6 @@ pub enum Aggregation {
 
 /// What happens after a turn below the threshold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum OnTurnFailure {
     /// The next turn runs.
     #[default]
@@ -448,8 +434,7 @@ pub struct Task {
 
 /// What `cargo evalsuite probe` expects of a case. A probe is a made-up result of an agent that did no work; the graders have to fail it.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "probe", what = "`probe`")]
 #[non_exhaustive]
 pub struct ProbeSettings {
@@ -466,7 +451,6 @@ pub struct ProbeSettings {
 /// assert_eq!(EmptyProbe::ALL.map(EmptyProbe::word).join(" "), "silent echo refusal hedge busy");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum EmptyProbe {
     /// An empty answer, and nothing done.
     Silent,

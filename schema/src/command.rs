@@ -3,11 +3,10 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 
 /// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Command {
     /// A line for `sh -c` (on Windows `cmd /C`).
     Shell(String),
@@ -27,7 +26,6 @@ pub struct PreparedCommand {
 
 /// An element of [`Command::Argv`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Argument {
     /// Passed as written.
     Text(String),
@@ -68,9 +66,8 @@ impl PathRef {
 crate::keys::made!(PathRef, PreparedCommand);
 
 /// Whether the kernel confines a command, and what it may use then.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., unix_sockets)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "sealing")]
 pub struct Sealing {
     /// Whether the Linux kernel confines the command to its workspace, the system's programs, and what `read` and `write` name. `auto`: if the
@@ -82,7 +79,6 @@ pub struct Sealing {
     pub network: Option<Network>,
     /// Whether a sealed command may connect to any Unix socket by its path, such as that of a database.
     #[key(Boolean, "true", default = "`false`")]
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub unix_sockets: bool,
     /// Files and directories that a sealed command may read and run: relative or absolute paths, or `~/…`, which it also finds in its own home
     /// directory. The suite and the records stay closed.
@@ -114,7 +110,6 @@ impl Sealing {
 
 /// Whether a command is sealed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum SealMode {
     /// It has the rights of the user.
     #[default]
@@ -134,7 +129,6 @@ impl SealMode {
 
 /// What a sealed command may reach over the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Network {
     /// Everything.
     #[default]

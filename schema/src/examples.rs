@@ -2,7 +2,7 @@
 
 use evalsuite_derive::{Keys, skip_empty};
 
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Location, Object, ToolCall};
 
@@ -16,8 +16,7 @@ use crate::{Location, Object, ToolCall};
 /// assert!(!examples.is_empty());
 /// ```
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "examples", what = "`examples`", by_hand)]
 #[non_exhaustive]
 pub struct Examples {
@@ -39,7 +38,7 @@ impl Examples {
 }
 
 /// One result of an agent.
-#[skip_empty]
+#[skip_empty(.., answer)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "example", what = "an example", by_hand)]
 #[also(file: File, "./answers/approved.txt", "A file whose text is the answer.", codes(ConflictingKeys), by_hand)]
@@ -50,7 +49,6 @@ pub struct Example {
     /// The answer: text, or data, which becomes JSON.
     #[key(OneOf(&[AnyText, Data, List(&Any)]), "{total: 19.90}", or = "output", default = "no answer", by_hand)]
     #[key(codes(ConflictingKeys))]
-    #[json(default, skip_if = "String::is_empty")]
     pub answer: String,
     /// The tools that the agent called before the answer.
     #[key(List(&Object(ToolCall::TABLE)), "[{tool: refund, input: {order: 1182}}]", default = "no calls")]

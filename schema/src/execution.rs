@@ -4,13 +4,13 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::grader::common_keys::ASSERTIONS;
 use crate::hooks::WrittenHooks;
-use crate::json::{FromJson, ToJson};
-use crate::{Hooks, SealMode, WorkspaceCopy, is_default};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
+use crate::{Hooks, SealMode, WorkspaceCopy};
 
 pub use crate::gate::WITH_SKILL;
 
 /// Repetition of a case. **In a suite of kind `capability`, the default of an `EVAL.yaml`, more trials make a case *easier*.**
-#[skip_empty]
+#[skip_empty(.., errors, correlated)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "trials")]
 #[non_exhaustive]
@@ -30,12 +30,10 @@ pub struct Trials {
     /// How many trials may end in an error, after their retries. They count as if they had not run. With more, the case ends in an error, even
     /// if other trials passed.
     #[key(Integer(0, u32::MAX as u64), "1", default = "`0`", init = 0)]
-    #[json(default, skip_if = "is_default")]
     pub errors: u32,
     /// Whether the trials of a case within one run resemble each other, as with a response cache or one seed per run. In comparisons and
     /// baselines, a run then counts as one trial of each case, and no case is repeated.
     #[key(Boolean, "true", default = "`false`", codes(SettingConflict))]
-    #[json(default, skip_if = "is_default")]
     pub correlated: bool,
 }
 
@@ -54,7 +52,6 @@ impl Default for Trials {
 
 /// How the trials of a case decide it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum Strategy {
     /// One passed trial passes the case.
     PassAtK,
@@ -65,7 +62,7 @@ pub enum Strategy {
 }
 
 /// One target of the matrix.
-#[skip_empty]
+#[skip_empty(.., hooks, skill)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "suite-target", what = "a target", by_hand)]
 pub struct Target {
@@ -77,13 +74,11 @@ pub struct Target {
     pub use_target: Option<String>,
     /// Hooks of this target, around those of the workspace.
     #[key(Object(WrittenHooks::TABLE), "{before_all: ./start}", by_hand)]
-    #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
     /// Directory of a skill that only the trials of this target have in their workspace. Targets `with_skill` and `without_skill` or `old_skill`
     /// are the arms of a comparison, see [skills](../skills.md).
     #[key(OneOf(&[Directory, Object(TargetSkill::TABLE)]), "./skills/pdf-forms")]
     #[key(codes(MissingPath, PathEscape, InvalidTarget, SettingConflict), by_hand)]
-    #[json(default, skip_if = "Vec::is_empty")]
     pub skill: Vec<WorkspaceCopy>,
 }
 
@@ -184,8 +179,7 @@ pub struct CaseExecution {
 
 /// What a case needs. A case whose requirements are not met is skipped; the message names what is missing.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "case-requires", what = "`requires`")]
 pub struct Requires {
     /// Environment variables that have to be set and not empty.

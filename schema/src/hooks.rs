@@ -2,9 +2,9 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{Keys as _, Type};
-use crate::{Command, PathRef, Sealing, is_default};
+use crate::{Command, PathRef, Sealing};
 
 /// Commands that run around trials. A hook is a command, or a mapping with more settings.
 #[derive(Debug, Clone, Default, Keys)]
@@ -113,8 +113,7 @@ impl WrittenHooks {
 
 /// Commands run around trials.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct Hooks {
     /// Once, before the first trial.
     pub before_all: Option<Hook>,
@@ -127,7 +126,7 @@ pub struct Hooks {
 }
 
 /// One hook.
-#[skip_empty]
+#[skip_empty(.., reset, sealing)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub struct Hook {
     /// What runs. `None` for a hook that only resets the workspace.
@@ -137,16 +136,13 @@ pub struct Hook {
     /// Working directory.
     pub cwd: Option<PathRef>,
     /// How the workspace is returned to its base before the command.
-    #[json(default, skip_if = "is_default")]
     pub reset: Reset,
     /// What the command may use.
-    #[json(default, skip_if = "is_default")]
     pub sealing: Sealing,
 }
 
 /// How a workspace is returned to its base.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum Reset {
     /// Not at all.
     #[default]

@@ -4,7 +4,6 @@ use crate::json::{FromJson, ToJson};
 
 /// How the files of a suite are laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Layout {
     /// `suite.json` and one JSON file per case below `tasks/`.
     Tasks,

@@ -10,7 +10,7 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use crate::json::{FromJson, ToJson};
 use crate::keys::{Keys as _, Type};
-use crate::{Object, PathRef, Value, duration, is_default, milliseconds, rfc3339};
+use crate::{Object, PathRef, Value, duration, milliseconds, rfc3339};
 
 /// Author of a [`Message`].
 ///
@@ -20,7 +20,6 @@ use crate::{Object, PathRef, Value, duration, is_default, milliseconds, rfc3339}
 /// assert_eq!(Role::Assistant.as_str(), "assistant");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions to the agent.
     System,
@@ -238,7 +237,6 @@ impl_times!(Message, ToolCall);
 /// assert_ne!(answer.content, Some(Content::Text("12.5".into())));
 /// ```
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Content {
     /// Plain text.
     Text(String),
@@ -279,7 +277,6 @@ impl Content {
 /// let question = Message::new(Role::User, Content::Parts(parts));
 /// ```
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Part {
     /// Text.
@@ -355,7 +352,7 @@ impl Part {
 ///     .with_duration(Duration::from_millis(12));
 /// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
 /// ```
-#[skip_empty]
+#[skip_empty(.., is_error)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[non_exhaustive]
 #[must_use]
@@ -383,7 +380,6 @@ pub struct ToolCall {
     #[doc(hidden)]
     pub duration_ms: Option<f64>,
     /// Whether the tool reported an error.
-    #[json(default, skip_if = "is_default")]
     pub is_error: bool,
 }
 

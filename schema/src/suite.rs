@@ -10,7 +10,7 @@ use crate::json::{FromJson, ToJson};
 use crate::keys::CANARY;
 use crate::message::INPUT;
 use crate::workspace::WORKSPACE;
-use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
+use crate::{Case, Layout, Location, SealMode, Target, Workspace};
 
 /// `EVAL.yaml`, `EVAL.yml`, or any file whose name ends in `.eval.yaml`: what the cases of a suite share, and where they are.
 ///
@@ -21,7 +21,7 @@ use crate::{Case, Layout, Location, SealMode, Target, Workspace, is_default};
 ///     suite.targets.iter().map(|target| target.name.as_str()).collect()
 /// }
 /// ```
-#[skip_empty]
+#[skip_empty(.., digest, fail_on_error)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[json(fill = "Suite::unread")]
 #[keys(id = "eval-file", what = "an eval file", common = keys::SCHEMA_KEY, fill)]
@@ -88,7 +88,6 @@ pub struct Suite {
     /// Directory of the suite: relative to the package root, with `/` separators; absolute if it is outside the package.
     pub root: String,
     /// SHA-256 over all files of the suite, in hexadecimal.
-    #[json(default, skip_if = "String::is_empty")]
     pub digest: String,
     /// The target matrix; empty when the suite has none.
     pub targets: Vec<Target>,
@@ -100,7 +99,6 @@ pub struct Suite {
     /// Budget in US dollars: once the suite has cost this much, no further trial starts.
     pub budget_usd: Option<f64>,
     /// After the first error outcome no further case starts.
-    #[json(default, skip_if = "is_default")]
     pub fail_on_error: bool,
     /// Whether commands that do not say so themselves are sealed: agents, code graders and hooks.
     pub sealed: Option<SealMode>,
@@ -173,7 +171,6 @@ impl Suite {
 
 /// How the trials of a case decide it without a `strategy`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum SuiteKind {
     /// One passed trial shows that the agent can do it.
     #[default]

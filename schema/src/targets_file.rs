@@ -2,12 +2,11 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::json::{FromJson, ToJson};
-use crate::{Location, Object, PathRef, Sealing, is_default};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
+use crate::{Location, Object, PathRef, Sealing};
 
 /// `targets.yaml`, also below `.evalsuite/` or `.agentv/`: the nearest one from the suite's directory up to the package's.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "targets-file", what = "a targets file", common = keys::SCHEMA_KEY, by_hand)]
 pub struct TargetsFile {
     /// Agents, and commands that are judges.
@@ -41,7 +40,6 @@ pub struct TargetEntry {
 
 /// What a [`TargetEntry`] is.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Provider {
     /// Another entry. A name with `${{ NAME }}` is resolved when a run starts.
     Alias(String),
@@ -54,7 +52,7 @@ pub enum Provider {
 }
 
 /// A command that is an agent or a judge.
-#[skip_empty]
+#[skip_empty(.., in_suite_directory, sealing, provider_batching)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "cli-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct CliTarget {
@@ -69,7 +67,6 @@ pub struct CliTarget {
     pub cwd: Option<PathRef>,
     /// Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace.
     #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub in_suite_directory: bool,
     /// Time limit of a call, if the case sets none.
     #[key(Number(&POSITIVE), "120", default = "300", unit = "seconds")]
@@ -82,7 +79,6 @@ pub struct CliTarget {
     pub healthcheck: Option<HealthCheck>,
     /// What the command may use.
     #[key(flatten)]
-    #[json(default, skip_if = "is_default")]
     pub sealing: Sealing,
     /// MCP servers that the agent may use, with their calls recorded, replayed, or made to fail.
     #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
@@ -102,13 +98,11 @@ pub struct CliTarget {
     pub verbose: bool,
     /// Whether several cases go to one process. With `true` the target cannot run.
     #[key(Boolean, "false", default = "`false`", codes(NoEffect, TargetNotRunnable))]
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub provider_batching: bool,
 }
 
 /// What the output file of a command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum OutputForm {
     /// The answer itself, also if it is JSON.
     Text,
@@ -133,7 +127,6 @@ pub struct HealthCheck {
 
 /// What a [`HealthCheck`] checks.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum HealthProbe {
     /// A URL that has to answer with success.
     Url(String),
@@ -150,7 +143,7 @@ pub enum HealthProbe {
 crate::keys::made!((String, String));
 
 /// An agent that speaks the Agent Client Protocol over its standard input and output.
-#[skip_empty]
+#[skip_empty(.., permissions, sealing)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "acp-target", what = "a target", common = TargetEntry::TABLE.keys)]
 pub struct AcpTarget {
@@ -174,7 +167,6 @@ pub struct AcpTarget {
     /// A request that no rule matches is denied.
     #[key(OneOf(&[Choice(PermissionDecision::WORDS), Some(&Object(PermissionRule::TABLE))]), "[{kind: execute, decision: deny}, {decision: allow}]")]
     #[key(default = "`allow`", init = Permissions::Allow, by_hand)]
-    #[json(default, skip_if = "is_default")]
     pub permissions: Permissions,
     /// Whether the agent may read and write files of its session through the client. With `false`, it only has its own tools for files.
     #[key(Boolean, "false", default = "`true`", init = true)]
@@ -189,7 +181,6 @@ pub struct AcpTarget {
     pub healthcheck: Option<HealthCheck>,
     /// What the agent may use.
     #[key(flatten)]
-    #[json(default, skip_if = "is_default")]
     pub sealing: Sealing,
     /// MCP servers of the session, with their calls recorded, replayed, or made to fail.
     #[key(Object(Mcp::TABLE), "{servers: {notes: {command: my-notes-server}}}", by_hand)]
@@ -222,7 +213,6 @@ impl AcpTarget {
 
 /// What an agent may do when it asks for permission.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Permissions {
     /// Everything.
     #[default]
@@ -251,7 +241,6 @@ pub struct PermissionRule {
 
 /// The answer to a request for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum PermissionDecision {
     /// The agent may.
     Allow,
@@ -261,7 +250,6 @@ pub enum PermissionDecision {
 
 /// The tokens that an agent reports at the end of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum ReportedTokens {
     /// Those of the turn.
     Turn,
@@ -271,7 +259,6 @@ pub enum ReportedTokens {
 
 /// The kinds of tools that the protocol knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum ToolKind {
     /// Reads files or data.
     Read,
@@ -310,9 +297,8 @@ impl ToolKind {
 crate::keys::made!(Permissions);
 
 /// The MCP servers that an agent may use, and the proxy between the agent and them.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., replay, only_tools)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "mcp", what = "`mcp`", by_hand)]
 pub struct Mcp {
     /// The servers, by name.
@@ -324,14 +310,12 @@ pub struct Mcp {
     pub record: bool,
     /// Whether the servers are not started: the recorded answers of each trial take their place. `EVALSUITE_MCP` takes precedence.
     #[key(Boolean, "true", default = "`false`", codes(ConflictingKeys))]
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub replay: bool,
     /// Target whose recordings are replayed, for targets that differ only in their model.
     #[key(Text, "default", default = "the target itself")]
     pub recorded_by: Option<String>,
     /// Whether the agent has no other tools than those of its servers. A call that no server got was then not made.
     #[key(Boolean, "true", default = "`false`")]
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub only_tools: bool,
     /// Calls that fail or are late, to test what the agent does then. Of several entries for a call, the first one applies.
     #[key(List(&Object(McpFault::TABLE)), "[{tool: search, fault: error, calls: [1]}]", codes(ConflictingKeys, TargetsFile))]
@@ -340,8 +324,7 @@ pub struct Mcp {
 
 /// A program that speaks the Model Context Protocol on its standard input and output.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "mcp-server", what = "an MCP server")]
 #[also(type: Any, "stdio", "The transport. Only `stdio` is supported, which need not be written.", by_hand, codes(UnsupportedKey))]
 #[also(url: Any, "https://mcp.example.com", "Servers with HTTP are not supported.",
@@ -393,7 +376,6 @@ pub struct McpFault {
 
 /// What a [`McpFault`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum McpFaultKind {
     /// The call is not answered.
     Timeout,

@@ -2,17 +2,16 @@
 
 use evalsuite_derive::{Keys, Words, skip_empty};
 
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{Keys as _, Type};
-use crate::{Command, Hooks, PathRef, WrittenHooks, is_default};
+use crate::{Command, Hooks, PathRef, WrittenHooks};
 
 /// `workspace` of a suite or a case.
 pub(crate) const WORKSPACE: Type = Type::OneOf(&[Type::File, Type::Object(Workspace::TABLE)]);
 
 /// The directory an agent works in, made anew for every trial. In a case, each key replaces the suite's, hooks hook by hook.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., isolation, hooks, docker)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "workspace", common = keys::SCHEMA_KEY, by_hand)]
 pub struct Workspace {
     /// Directory that is copied for every trial, without `.git`.
@@ -27,7 +26,6 @@ pub struct Workspace {
     /// with a `template`.
     #[key(Choice(Isolation::WORDS), "shared", default = "`per_test`")]
     #[key(codes(SettingConflict, UnsupportedWorkspace, NoEffect))]
-    #[json(default, skip_if = "is_default")]
     pub isolation: Isolation,
     /// Git repositories that are cloned into the workspace.
     #[also(mode: Choice(&["temp", "pooled"]), "temp", "Where the copies come from; both words have the same effect.",
@@ -49,11 +47,9 @@ pub struct Workspace {
     pub repos: Vec<Repo>,
     /// Commands that run around trials.
     #[key(Object(WrittenHooks::TABLE), "{before_each: ./seed.sh}", codes(InvalidHook), by_hand)]
-    #[json(default, skip_if = "is_default")]
     pub hooks: Hooks,
     /// Docker workspaces are not supported; with `allow = ["unsupported-docker"]` in the macro, the cases are skipped.
     #[key(Any, "{}", codes(UnsupportedDocker), by_hand)]
-    #[json(default, skip_if = "is_default")]
     pub docker: bool,
 }
 
@@ -71,7 +67,6 @@ pub struct WorkspaceCopy {
 
 /// Whether trials share one workspace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum Isolation {
     /// Every trial has its own copy.
     #[default]
@@ -81,7 +76,7 @@ pub enum Isolation {
 }
 
 /// A git repository in the workspace.
-#[skip_empty]
+#[skip_empty(.., checkout)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "repo", what = "a repo", by_hand)]
 pub struct Repo {
@@ -95,7 +90,6 @@ pub struct Repo {
     /// Which commit is checked out.
     #[also(clone: Object(WrittenClone::TABLE), "{depth: 1}", "How much is cloned.", codes(ConflictingKeys))]
     #[key(Object(Checkout::TABLE), "{ref: v1.2.0}", codes(ConflictingKeys))]
-    #[json(default, skip_if = "is_default")]
     pub checkout: Checkout,
     /// Number of commits of a shallow clone. `None`: all.
     pub depth: Option<u32>,
@@ -166,7 +160,6 @@ pub struct RepoSourceKeys;
 
 /// Where a [`Repo`] comes from.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum RepoSource {
     /// A URL git understands.
     Git(String),
@@ -180,9 +173,8 @@ impl RepoSource {
 }
 
 /// Which commit of a repository is checked out.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., resolve, ancestor)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 #[keys(id = "checkout")]
 pub struct Checkout {
     /// Commit, tag or branch.
@@ -191,17 +183,14 @@ pub struct Checkout {
     pub reference: Option<String>,
     /// Where `ref` is looked up: at the source, or in the clone.
     #[key(Choice(Resolve::WORDS), "local", default = "`remote`", codes(NoEffect), init = Resolve::Remote)]
-    #[json(default, skip_if = "is_default")]
     pub resolve: Resolve,
     /// How many first parents to go back from there.
     #[key(Integer(0, u32::MAX as u64), "1", default = "0", unit = "commits", codes(ShallowAncestor), init = 0)]
-    #[json(default, skip_if = "is_default")]
     pub ancestor: u32,
 }
 
 /// Where a reference is resolved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum Resolve {
     /// The remote repository.
     #[default]

@@ -27,7 +27,6 @@ use crate::platform::output::{say, stdout};
 /// are listed. Exit status: 0 if there are no problems, 1 if there are, 2 if a path does not exist, no suite was found or a file cannot be
 /// written.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("check"))]
 pub(crate) struct Check {
     /// Suites, cases, or directories to search for suites [default: the case in the current directory, or the suites of its package or
     /// workspace]
@@ -383,9 +382,7 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
-        Format::Json => {
-            diagnostics.iter().try_for_each(|it| writeln!(out, "{}", serde_json::to_string(&render::json(it))?))
-        }
+        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
         Format::Sarif => sarif::write(out, &each_place(), roots),
         Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }

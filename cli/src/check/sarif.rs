@@ -12,7 +12,7 @@ use crate::explain::{plain, section};
 /// Writes a log with every place. `roots` are the directories that paths are shown relative to.
 pub(super) fn write(out: &mut impl Write, places: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io::Result<()> {
     let log = render::sarif(places, &path_in_repository(roots), help);
-    writeln!(out, "{}", serde_json::to_string(&log)?)
+    writeln!(out, "{log}")
 }
 
 /// The path from the root of the repository to the directory that paths are shown relative to, with a `/` at its end if there is one.

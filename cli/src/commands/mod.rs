@@ -31,6 +31,7 @@ macro_rules! commands {
         enum Command {
             $($(
                 $(#[cfg(feature = $feature)])?
+                #[command(after_help = crate::arguments::examples(stringify!($module)))]
                 $name(crate::$module::$name),
                 $(
                     #[cfg(not(feature = $feature))]

@@ -25,7 +25,6 @@ use crate::platform::exit_status::{CommandStatus, Result};
 /// fixes, code lenses, and renaming of cases. Requires the feature `lsp`. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2
 /// if the input ends or is not valid.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("lsp"))]
 pub(crate) struct Lsp {
     /// Ignored; some editors always pass it
     #[arg(long, hide = true)]

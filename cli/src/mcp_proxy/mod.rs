@@ -25,7 +25,6 @@ use crate::platform::exit_status::{CliError, CommandStatus, Result};
 /// the server. In a trial, the session is that of the trial; without a session, messages are passed on and not recorded. Exit status: 0 or
 /// another one, as the server ends; 2 if it cannot be started.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("mcp-proxy"))]
 pub(crate) struct McpProxy {
     /// Directory of the session of a trial [default: EVALSUITE_MCP_SESSION]
     #[arg(long, value_name = "DIR")]

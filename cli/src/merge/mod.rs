@@ -25,7 +25,6 @@ use crate::platform::output::{Progress, print_json, say, stdout};
 /// `EVALSUITE_AGENT_DIGEST` differs are named in a warning. Exit status: 0 on success, 1 if the parts contradict each other, 2 if a part is
 /// missing or still running, or the merged run already exists. Nothing is written unless the merge succeeds.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("merge"))]
 pub(crate) struct Merge {
     /// Parts: run directories, or output directories, whose newest run is used
     #[arg(required = true)]

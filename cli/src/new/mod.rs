@@ -18,7 +18,6 @@ use crate::platform::exit_status::{CliError, CommandStatus, Result};
 /// Without a subcommand, creates a suite. On a terminal, asks for missing arguments. Prints the files that were created and changed;
 /// existing files are not overwritten. Exit status: 0 on success, 2 if nothing was written.
 #[derive(Debug, Args)]
-#[command(after_help = crate::arguments::examples("new"))]
 pub(crate) struct New {
     #[command(subcommand)]
     pub(crate) item: Option<NewItem>,

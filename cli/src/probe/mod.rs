@@ -36,7 +36,6 @@ use crate::run::chosen_tests::{build_and_find_checks, failed, read_files, run_ch
 /// (EVALSUITE_BUDGET_USD, `execution.budget_usd`). Exit status: 0 without
 /// findings, 1 with findings, 2 if the tests cannot be built or a suite cannot be probed.
 #[derive(Debug, Clone, Default, Args)]
-#[command(after_help = crate::arguments::examples("probe"))]
 pub(crate) struct Probe {
     /// Probe only these suites: their names or directories
     #[arg(value_name = "SUITE")]

@@ -13,7 +13,7 @@ use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
 use evalsuite_records::record::SuiteId;
 use evalsuite_report::newest_outcomes;
 use evalsuite_schema::diagnostics::suggest::did_you_mean;
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::FromJson;
 
 use super::cargo_commands::cargo_test;
 use super::suite_tests::{SuiteTests, TestKey};
@@ -213,7 +213,7 @@ pub(crate) fn suite_names(suites: &[SuiteDescription]) -> Vec<(SuiteId, String)>
 }
 
 /// The JSON files that test programs have written to a directory of ours.
-pub(crate) fn read_files<T: DeserializeOwned>(directory: &Path) -> Result<Vec<T>> {
+pub(crate) fn read_files<T: FromJson>(directory: &Path) -> Result<Vec<T>> {
     let mut read = Vec::new();
     for entry in fs::read_dir(directory)? {
         let file = entry?.path();

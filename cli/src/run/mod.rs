@@ -18,7 +18,6 @@ pub(crate) mod model_calls;
 /// compared with those of the baseline, and the run ends as soon as the comparison is decided. Exit status: 0 if the run is within the
 /// margin, 1 if it is worse than the baseline, 4 if the last trial decides neither. With EVALSUITE_RUN_ID, an interrupted run continues.
 #[derive(Debug, Clone, Default, Args)]
-#[command(after_help = crate::arguments::examples("run"))]
 pub(crate) struct Run {
     /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]

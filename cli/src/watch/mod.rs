@@ -37,7 +37,6 @@ use crate::run::cargo_commands::evalsuite_feature;
 /// runs before the first save. Keys on a terminal: `a` runs all cases, `f` runs failed cases again, the arrows select a case, `o` opens it
 /// in $VISUAL or $EDITOR, `/` filters, `q` quits. Requires the feature `watch`. Exit status: 0 when it is ended, 2 if it cannot start.
 #[derive(Debug, Clone, Default, Args)]
-#[command(after_help = crate::arguments::examples("watch"))]
 pub(crate) struct Watch {
     /// Run only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]

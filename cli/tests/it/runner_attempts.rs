@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite_records::record::{CaseRecord, DecisionCase, DecisionRecord, DecisionSuite, Status, TrialRecord};
 use evalsuite_schema::Value;
-use evalsuite_schema::json::{from_slice, to_string};
+use evalsuite_schema::json::{FromJson, from_slice, to_string};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use fastrand::Rng;
 
@@ -17,7 +17,7 @@ const ATTEMPTS: u32 = 4;
 const CASES: usize = 90;
 const NOTE: &str = "repeated by the test runner; of each, the first attempt with a result counts";
 
-fn read<T: serde::de::DeserializeOwned>(file: &Path) -> T {
+fn read<T: FromJson>(file: &Path) -> T {
     from_slice(&fs::read(file).unwrap()).unwrap()
 }
 

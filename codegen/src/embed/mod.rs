@@ -14,7 +14,7 @@ use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::diagnostics::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::embedded::{self, EmbeddedKind, Header};
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{set, sort_by};
 use evalsuite_schema::{HealthProbe, PathRef, Provider, TargetsFile};
@@ -242,8 +242,7 @@ impl Contents {
 }
 
 /// How the files that a suite's cases need get into the program.
-#[derive(Debug, Clone, Default, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, ToJson, FromJsonOverDefault)]
 pub(crate) struct Embedded {
     /// The archive of files that was written to this path in OUT_DIR.
     pub(crate) archive: Option<String>,

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use evalsuite_schema::decimal::is_same;
 use evalsuite_schema::diagnostics::counted;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 use evalsuite_schema::sorting::sort_by;
 
 use super::CaseIdentity;
@@ -35,8 +35,8 @@ pub struct Baseline {
 }
 
 /// The first line of a baseline: the suite and run of its results.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(path, module, runs)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct BaselineHeader {
     /// [`BaselineHeader::SCHEMA`].
@@ -44,10 +44,8 @@ pub struct BaselineHeader {
     /// Name of the suite.
     pub suite: String,
     /// Directory of the suite relative to its package, with `/` separators; empty in files of older versions.
-    #[json(default, skip_if = "String::is_empty")]
     pub path: String,
     /// Rust path of the module whose results these are, such as `evals::shop`, if several modules include the suite; else empty.
-    #[json(default, skip_if = "String::is_empty")]
     pub module: String,
     /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
     pub commit: Option<String>,
@@ -55,7 +53,6 @@ pub struct BaselineHeader {
     pub date: String,
     /// Ids of the last runs that were accepted, and of those whose results they took over, in the order in which they were first accepted:
     /// the trials of a run count once.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub runs: Vec<String>,
     /// Version of evalsuite that wrote the file.
     pub version: String,
@@ -83,8 +80,8 @@ impl BaselineHeader {
 ///
 /// It has a state and a sample. The *state* is what tests hold the case to: the trials of all accepted runs since the case last changed, in
 /// `passed` and `trials`. The *sample* is what scores are compared with: the planned trials of the run that was accepted last.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(spread, counts_runs, outcomes, scores, stops_early, run, before, added, replaced, threshold, judges)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct BaselineCase {
     /// Id of the case.
@@ -98,52 +95,40 @@ pub struct BaselineCase {
     /// Mean score of the planned trials of the run that was accepted last, 0 to 1.
     pub score: Option<f64>,
     /// Standard deviation of these scores (n − 1); `None` with fewer than two.
-    #[json(default, skip_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// Whether `passed` and `trials` count runs: the mean of its trials decides the case, or they are correlated.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub counts_runs: bool,
     /// Outcomes of these trials, in order: `P` passed, `F` failed. Empty in files of older versions, whose `passed` and `trials` are of
     /// one run.
-    #[json(default, skip_if = "String::is_empty")]
     pub outcomes: String,
     /// Their scores, in order; empty if all of them equal `score`.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub scores: Vec<f64>,
     /// Whether trials end as soon as they decide the case.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub stops_early: bool,
     /// Id of the run that was accepted last with a result of the case; empty in files of older versions.
-    #[json(default, skip_if = "String::is_empty")]
     pub run: String,
     /// `passed` and `trials` as they were before that run was accepted, which replaces its own results if it is accepted again; `None` if the
     /// case was new or another one, or was forced.
-    #[json(default, skip_if = "Option::is_none")]
     pub before: Option<(u32, u32)>,
     /// What each run has added to `passed` and `trials`, in the order in which the runs were first accepted, with that of the run that was
     /// accepted last at the end: a run that is accepted again has its results in place of its earlier ones. Of the last ten runs; empty in
     /// files of older versions.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub added: Vec<AddedTrials>,
     /// Whether results of runs that were accepted before the first one in `added` count no more: the case has been raised or lowered since,
     /// or was forced.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub replaced: bool,
     /// SHA-256 of the input of the agent, hexadecimal.
     pub input: String,
     /// SHA-256 of the graders, hexadecimal.
     pub graders: String,
     /// The score with which a trial passes, 0 to 1; `None` in files of older versions.
-    #[json(default, skip_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// The judges that were asked, as `name (model)`, sorted.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub judges: Vec<String>,
 }
 
 /// What a run has added to the state of a case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct AddedTrials {
     /// Id of the run.
@@ -316,8 +301,7 @@ pub struct AcceptedAnswers {
 }
 
 /// The first line of a file with accepted answers. It does not change with the answers, so that branches can be merged.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct AcceptedAnswersHeader {
     /// [`AcceptedAnswersHeader::SCHEMA`].
@@ -332,8 +316,7 @@ impl AcceptedAnswersHeader {
 }
 
 /// A line of such a file: the accepted answer to one case, of one target.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct AcceptedAnswer {
     /// Id of the case.

@@ -1,13 +1,12 @@
 //! `calibration.json`: how well judges agree with people.
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 use evalsuite_schema::{Bar, Location};
 
 use super::{GraderRecord, ReasonCode, Usage};
 
 /// `calibration.json`: how well the judges of a suite agree with people.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct CalibrationRecord {
     /// [`CalibrationRecord::SCHEMA`].
@@ -54,8 +53,7 @@ pub struct CalibrationRecord {
 }
 
 /// Numbers of samples by result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SampleCounts {
     /// All samples.
@@ -71,8 +69,7 @@ pub struct SampleCounts {
 }
 
 /// Agreement of judge and person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct CalibrationStatistics {
     /// Share of samples whose scores differ by at most the tolerance, 0 to 1.
@@ -90,8 +87,7 @@ pub struct CalibrationStatistics {
 }
 
 /// A requirement for judges that is not met.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Shortfall {
     /// Key of the requirement: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
@@ -119,8 +115,7 @@ impl CalibrationRecord {
 }
 
 /// Result of one sample.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SampleRecord {
     /// Id of the sample.

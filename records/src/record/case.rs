@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Strategy, is_default};
+use evalsuite_schema::Strategy;
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 
 use super::{Reason, Status, TrialRecord, UnknownParts, Usage};
 use crate::exact_sums::{mean, sum_of_known};
@@ -15,8 +15,9 @@ use crate::record::identity::{CaseIdentity, fields_of_identity};
 pub const DEFAULT_CONFIRMING: u32 = 30;
 
 /// `case.json`: the result of a case.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(criteria, surplus, confirming, retried, correlated, tolerated_errors, failed_graders, baseline)]
+#[skip_empty(conditions, reference_arm, reused_run)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
@@ -26,7 +27,6 @@ pub struct CaseRecord {
     #[json(flatten)]
     pub identity: CaseIdentity,
     /// Criteria of the case, else its description.
-    #[json(default, skip_if = "Option::is_none")]
     pub criteria: Option<String>,
     /// File name of the test program.
     #[json(default)]
@@ -50,22 +50,18 @@ pub struct CaseRecord {
     pub trials: Vec<TrialSummary>,
     /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They do
     /// not count in other fields; their cost counts in budgets and in summaries of the run.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub surplus: Vec<TrialSummary>,
     /// Trials that repeat the case because its planned trials differ from its baseline. Their indices start at
     /// `planned`. They count only in `baseline`; their cost counts in budgets and in summaries of the run.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub confirming: Vec<TrialSummary>,
     /// Attempts at trials that ended in an infrastructure error and were followed by another attempt; in summaries, the trials of earlier
     /// attempts of the test runner, too. They count in nothing but cost and tokens: in budgets, and in summaries of the run.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub retried: Vec<TrialSummary>,
     /// Whether trials end as soon as they decide the case. Then later trials depend on earlier ones, and only the first
     /// is an unbiased sample.
     #[json(default)]
     pub stops_early: bool,
     /// Whether trials within one run resemble each other, so that a run counts as one trial.
-    #[json(default, skip_if = "is_default")]
     pub correlated: bool,
     /// Number of trials planned.
     pub planned: u32,
@@ -76,10 +72,8 @@ pub struct CaseRecord {
     /// Trials with an error.
     pub errors: u32,
     /// Number of trials that may end in an error without making the case an error.
-    #[json(default, skip_if = "is_default")]
     pub tolerated_errors: u32,
     /// For a passed case: names of graders that count and failed in a passed trial.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub failed_graders: Vec<String>,
     /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
     pub truncated: bool,
@@ -104,23 +98,18 @@ pub struct CaseRecord {
     /// Whether trials agree; `None` with fewer than two, or if planned trials did not run and all others agree.
     pub stability: Option<Stability>,
     /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
-    #[json(default, skip_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
     /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
-    #[json(default, skip_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     /// Whether the case is there to be compared with: its target is the arm of a suite without a skill, or with an older copy. Its test does
     /// not fail if the agent does.
-    #[json(default, skip_if = "is_default")]
     pub reference_arm: bool,
     /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
-    #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
 }
 
 /// Digests of the conditions of a result besides its input and its graders.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Conditions {
     /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
@@ -279,7 +268,6 @@ impl BaselineResult {
 
 /// The result of a case compared with the baseline of its suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Expectation {
     /// It passes, as in the baseline, or the baseline is flaky.
@@ -300,7 +288,6 @@ pub enum Expectation {
 
 /// Rule by which the trials of a case decide it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 pub enum Rule {
     /// One has to pass.
     #[default]
@@ -314,8 +301,8 @@ pub enum Rule {
 }
 
 /// One trial of a case.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(user_cost_usd, user_usage, unknown_costs, unknown_tokens)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct TrialSummary {
     /// Index of the trial, from 0.
@@ -335,16 +322,12 @@ pub struct TrialSummary {
     /// Tokens of judges.
     pub judge_usage: Option<Usage>,
     /// Cost of the simulated user in US dollars.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_cost_usd: Option<f64>,
     /// Tokens of the simulated user.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_usage: Option<Usage>,
     /// Whose cost is not known of all calls: it is a lower bound, or missing.
-    #[json(default, skip_if = "is_default")]
     pub unknown_costs: UnknownParts,
     /// The same for tokens.
-    #[json(default, skip_if = "is_default")]
     pub unknown_tokens: UnknownParts,
     /// Path of its record, relative to the case's directory.
     pub path: String,
@@ -373,7 +356,6 @@ impl TrialSummary {
 
 /// Whether the trials of a case agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 pub enum Stability {
     /// All passed.
     StablePass,

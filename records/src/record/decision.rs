@@ -1,11 +1,11 @@
 //! `decision.json`: how a run decides whether it is worse than its base while its trials run.
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson, skip_empty};
 
 /// `decision.json`: the plan of a run that ends as soon as its comparison with a base is decided. Written before its first trial. Together
 /// with the records of the run, it says what was decided: nothing else is needed to look again.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(cluster_by, fixed, continues)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct DecisionRecord {
     /// [`DecisionRecord::SCHEMA`].
@@ -18,13 +18,10 @@ pub struct DecisionRecord {
     /// How much worse the run may be, as a share of the score, above 0, at most 1.
     pub margin: f64,
     /// Key of the cases' metadata whose values say which cases belong together.
-    #[json(default, skip_if = "Option::is_none")]
     pub cluster_by: Option<String>,
     /// Whether the number of trials is fixed: then looks spend a part of the error each (O'Brien and Fleming), else bets decide.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub fixed: bool,
     /// Ids of the earlier runs of this agent whose evidence counts, the oldest first.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub continues: Vec<String>,
     /// What is decided, by suite and target.
     pub suites: Vec<DecisionSuite>,
@@ -36,8 +33,7 @@ impl DecisionRecord {
 }
 
 /// The plan of a suite and target.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct DecisionSuite {
     /// Name of the suite.
@@ -63,8 +59,7 @@ pub struct DecisionSuite {
 }
 
 /// A case of the base.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct DecisionCase {
     /// Id of the case.

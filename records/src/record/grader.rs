@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{GraderKind, Location, Object, Value, is_default};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
+use evalsuite_schema::{GraderKind, Location, Object, Value};
 
 use super::{ReasonCode, SealRecord, Usage};
 
@@ -20,6 +20,7 @@ use super::{ReasonCode, SealRecord, Usage};
 ///     .with_evidence("card.toml: time = \"15:00\"");
 /// assert!(!assertion.passed);
 /// ```
+#[skip_empty]
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Assertion {
@@ -28,13 +29,10 @@ pub struct Assertion {
     /// Whether it is true.
     pub passed: bool,
     /// The expected value.
-    #[json(default, skip_if = "Option::is_none")]
     pub expected: Option<String>,
     /// The actual value.
-    #[json(default, skip_if = "Option::is_none")]
     pub actual: Option<String>,
     /// Evidence: a quotation, a line of a log.
-    #[json(default, skip_if = "Option::is_none")]
     pub evidence: Option<String>,
 }
 
@@ -72,7 +70,6 @@ impl Assertion {
 /// assert!((!Verdict::Fail).is_pass());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Verdict {
     /// The answer passes.
     Pass,
@@ -102,7 +99,6 @@ impl std::ops::Not for Verdict {
 
 /// State of a grader's result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum GraderState {
     /// With a value and a verdict.
     Decided,
@@ -114,8 +110,8 @@ pub enum GraderState {
 }
 
 /// Result of one grader in one trial.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(lacks_evidence, guard, advisory, metrics)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct GraderRecord {
     /// Name of the grader.
@@ -137,7 +133,6 @@ pub struct GraderRecord {
     pub forced_fail: bool,
     /// Whether the answer is not in the form that the grader, or a member of it, reads. The verdict is `fail` then, also if the result is
     /// inverted.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub lacks_evidence: bool,
     /// Weight in the mean of the trial.
     pub weight: f64,
@@ -145,19 +140,16 @@ pub struct GraderRecord {
     pub required: bool,
     /// Whether the trial fails if this grader's verdict is `fail`, without `required`: it checks a limit or the calls of tools and has no
     /// `min_score`, or it is a composite in which such a member, or a required one, did not pass.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub guard: bool,
     /// Pass mark in the suite's files.
     pub min_score: Option<f64>,
     /// Whether the result was inverted.
     pub negated: bool,
     /// Why it does not count: its judge does not meet the suite's requirements. `None` if it counts.
-    #[json(default, skip_if = "Option::is_none")]
     pub advisory: Option<String>,
     /// The assertions, in order.
     pub assertions: Vec<Assertion>,
     /// Named measurements in addition to the value, which do not count: finite numbers.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
     /// Explanation of the value, or the reason why the grader did not decide.
     pub rationale: Option<String>,
@@ -180,8 +172,8 @@ pub struct GraderRecord {
 }
 
 /// Calls of a judge by a grader.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(unknown_tokens, unknown_costs, sealed)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct JudgeRecord {
     /// Name of the judge.
@@ -195,17 +187,14 @@ pub struct JudgeRecord {
     /// Cost of all calls in US dollars.
     pub cost_usd: Option<f64>,
     /// Number of calls whose tokens are not known, so that `usage` is a lower bound, or missing.
-    #[json(default, skip_if = "is_default")]
     pub unknown_tokens: u32,
     /// The same for their cost.
-    #[json(default, skip_if = "is_default")]
     pub unknown_costs: u32,
     /// SHA-256 of the prompt with `***` for secrets, hexadecimal.
     pub prompt_sha256: String,
     /// Files with the raw replies, relative to the trial directory.
     pub replies: Vec<String>,
     /// Whether the kernel confined the command that judges; `None` if it is not a command.
-    #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
 }
 
@@ -222,8 +211,7 @@ impl JudgeRecord {
 }
 
 /// A command that a grader ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct CommandRecord {
     /// Program and arguments.

@@ -118,7 +118,6 @@ schemas! {
 /// assert_eq!(Status::Failed.as_str(), "failed");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Status {
     /// Graded, and passed.
     Passed,

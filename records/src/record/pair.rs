@@ -1,12 +1,11 @@
 //! Answers of two runs, compared by a judge.
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 use super::{JudgeRecord, ReasonCode};
 
 /// One of two runs that are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Side {
     /// The earlier run.
     #[default]
@@ -48,8 +47,7 @@ impl AnswerPair {
 }
 
 /// What judges said about the answers to a case in two runs.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct PairRecord {
     /// Name of the suite.
@@ -73,8 +71,7 @@ pub struct PairRecord {
 }
 
 /// The reply of a judge to two answers in one order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct PairReply {
     /// Name of the judge.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use evalsuite_schema::diagnostics::Diagnostic;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 use evalsuite_schema::{EmptyProbe, Location, Value, json};
 
 use super::SuiteId;
@@ -21,8 +21,7 @@ use super::SuiteId;
 /// assert_eq!(record.schema, "evalsuite.probe/1");
 /// assert!(record.floor.is_none(), "no case was probed");
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ProbeRecord {
     /// [`ProbeRecord::SCHEMA`].
@@ -76,8 +75,7 @@ impl ProbeRecord {
 }
 
 /// A number of results among those that were decided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Share {
     /// How many there are, at most `decided`.
@@ -137,8 +135,7 @@ impl json::FromJson for Floor {
 json::by_json!(Floor);
 
 /// A case that was probed.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ProbedCase {
     /// Id of the case.
@@ -219,8 +216,7 @@ impl ResultKind {
 }
 
 /// A made-up result and its verdict.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ProbeResult {
     /// What it is.
@@ -237,8 +233,7 @@ pub struct ProbeResult {
 }
 
 /// What a grader made of the results.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ProbedGrader {
     /// Its name below the names of the composites around it, after `turn-000/` for a grader of the first turn.
@@ -262,8 +257,7 @@ pub struct ProbedGrader {
 }
 
 /// A grader that was not run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct GraderNotRun {
     /// Its path, as in [`ProbedGrader::path`].
@@ -279,8 +273,7 @@ pub struct GraderNotRun {
 ///
 /// assert_eq!(ProbeRates::of(&ProbeRecord::new()), None, "no case was probed");
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ProbeRates {
     /// The share of cases that the best of the empty probes passes; `None` if no probe was decided.

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 use evalsuite_schema::{Layout, SuiteKind};
 
 use super::{ProbeRates, SuiteId};
 
 /// `run.json`: a run, and the environment it ran in.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct RunRecord {
     /// [`RunRecord::SCHEMA`].
@@ -76,8 +75,7 @@ impl RunRecord {
 }
 
 /// State of a git repository.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct GitState {
     /// The commit that is checked out, hexadecimal.
@@ -94,8 +92,7 @@ impl GitState {
 }
 
 /// A run of a CI service.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct CiRun {
     /// `github`, `gitlab`, `buildkite`, `circleci`, `jenkins`, `azure`, else `unknown`.
@@ -112,8 +109,7 @@ impl CiRun {
 }
 
 /// A suite of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SuiteRun {
     /// Name of the suite.
@@ -140,7 +136,6 @@ impl SuiteRun {
 
 /// State of hooks that run once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum HookState {
     /// There are none, or none were needed yet.
@@ -155,8 +150,8 @@ pub enum HookState {
 }
 
 /// `suite.json`: a suite as it was compiled into the tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(diagnostics, gates, probe)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SuiteRecord {
     /// [`SuiteRecord::SCHEMA`].
@@ -182,13 +177,10 @@ pub struct SuiteRecord {
     /// All its tests, selected or not.
     pub tests: Vec<SuiteTest>,
     /// The warnings about its files when it was compiled, except those that are silenced.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub diagnostics: Vec<SuiteDiagnostic>,
     /// The gates in its files, see [`Gate`](evalsuite_schema::gate::Gate).
-    #[json(default, skip_if = "Vec::is_empty")]
     pub gates: Vec<String>,
     /// Between which pass rates the suite says something; `None` if it was not probed before the run.
-    #[json(default, skip_if = "Option::is_none")]
     pub probe: Option<ProbeRates>,
 }
 
@@ -201,8 +193,7 @@ impl SuiteRecord {
 }
 
 /// A warning about the files of a suite.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SuiteDiagnostic {
     /// Its name, such as `no-effect`.
@@ -219,8 +210,7 @@ impl SuiteDiagnostic {
 }
 
 /// A test of a suite.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SuiteTest {
     /// File name of the test program.
@@ -245,8 +235,7 @@ impl SuiteTest {
 
 /// `chosen.json`: the tests of a run that `cargo evalsuite run` chose, by all its calls for this run. Written before the first of them starts.
 /// Runs of `cargo test` and nextest do not have it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct ChosenTests {
     /// [`ChosenTests::SCHEMA`].

@@ -1,28 +1,23 @@
 //! Whether the kernel confined a command.
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 
 /// Whether the kernel confined a command that ran, and in what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(.., network)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SealRecord {
     /// Whether it did.
     pub state: SealState,
     /// Version of the kernel's interface Landlock, from 1; `None` without a seal.
-    #[json(default, skip_if = "Option::is_none")]
     pub landlock_abi: Option<u32>,
     /// What the command was allowed to reach over the network: `all`, `none`, or `ports` and their numbers.
-    #[json(default, skip_if = "String::is_empty")]
     pub network: String,
     /// What the kernel refuses: `files`, `truncation`, `processes`, `signals`, `tcp`, `udp`, `unix_sockets`, `abstract_sockets`.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub covered: Vec<String>,
     /// What it does not refuse, of the same and `file_metadata`.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub uncovered: Vec<String>,
     /// Why a command that was to be sealed is not; `None` if it is, or was not to be.
-    #[json(default, skip_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -65,7 +60,6 @@ impl SealRecord {
 
 /// Whether a command is sealed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum SealState {
     /// The kernel confined it.
     Sealed,

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::is_default;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson, skip_empty};
 
 use super::{CaseRecord, ProbeRates, Status, SuiteId, Usage};
 
 /// `summary.json`: the aggregates of a run.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct RunSummary {
     /// [`RunSummary::SCHEMA`].
@@ -21,8 +19,8 @@ pub struct RunSummary {
 }
 
 /// The aggregates of one suite.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(probe, not_started)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct SuiteSummary {
     /// [`SuiteSummary::SCHEMA`].
@@ -37,14 +35,12 @@ pub struct SuiteSummary {
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
     /// Between which pass rates the suite says something; `None` if it was not probed before the run.
-    #[json(default, skip_if = "Option::is_none")]
     pub probe: Option<ProbeRates>,
     /// Missing and unreadable records, with the reason. A case without a record is an error; a case whose test is still
     /// running is not counted.
     pub problems: Vec<String>,
     /// Paths of tests without a record that did not die in a trial: another machine runs them, the run ended before them, or they were not
     /// chosen, unless `cargo evalsuite run` recorded which tests it chose.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.
     pub cases: Vec<CaseRecord>,
@@ -53,8 +49,8 @@ pub struct SuiteSummary {
 /// The aggregates of one target.
 ///
 /// Rates are shares from 0 to 1; `None` if the divisor is 0. A trial is *completed* if it passed or failed.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(reused, sealing, users, tag, user_usage, user_cost_usd, unknown_costs, unknown_tokens)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct TargetSummary {
     /// Name of the target.
@@ -62,16 +58,13 @@ pub struct TargetSummary {
     /// Number of cases by outcome.
     pub cases: OutcomeCounts,
     /// Number of cases whose results are those of earlier runs, see [`CaseRecord::reused_run`]; they count in everything else, too.
-    #[json(default, skip_if = "is_default")]
     pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
     /// Number of trials by what became of their seals, see [`TrialRecord::seals`](super::TrialRecord::seals). Trials that started no command
     /// are left out.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     pub sealing: BTreeMap<String, u32>,
     /// Simulated users of the trials.
-    #[json(default, skip_if = "is_default")]
     pub users: UserCounts,
     /// Number of cases that passed although a grader failed in one of their passed trials, see [`CaseRecord::failed_graders`].
     #[json(default)]
@@ -110,7 +103,6 @@ pub struct TargetSummary {
     /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
     /// Pass rates of cases, by tag.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     pub tag: BTreeMap<String, PassRate>,
     /// Pass rates of cases, by key of `metadata` and value. Values are texts, numbers and booleans, and the elements of lists.
     pub metadata: BTreeMap<String, BTreeMap<String, PassRate>>,
@@ -123,16 +115,12 @@ pub struct TargetSummary {
     /// Cost of judges in US dollars, likewise.
     pub judge_cost_usd: Option<f64>,
     /// Tokens of simulated users, likewise.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_usage: Option<Usage>,
     /// Cost of simulated users in US dollars, likewise.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_cost_usd: Option<f64>,
     /// Trials whose cost is not known although that of others is: what is summed up is then a lower bound.
-    #[json(default, skip_if = "is_default")]
     pub unknown_costs: UnknownCosts,
     /// The same for their tokens.
-    #[json(default, skip_if = "is_default")]
     pub unknown_tokens: UnknownCosts,
     /// Durations of the agent.
     pub duration_ms: Durations,
@@ -140,8 +128,7 @@ pub struct TargetSummary {
 
 /// Numbers of trials whose cost or tokens are not known, because they were not reported or the trial ended before. 0 where those of no trial are
 /// known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct UnknownCosts {
     /// All trials and attempts, also those that count only with their cost.
@@ -155,8 +142,7 @@ pub struct UnknownCosts {
 }
 
 /// Numbers of cases or trials by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct OutcomeCounts {
     /// Graded, and passed.
     pub passed: u32,
@@ -187,8 +173,7 @@ impl OutcomeCounts {
 }
 
 /// Numbers of trials with a simulated user.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct UserCounts {
     /// All that ran.
@@ -202,8 +187,7 @@ pub struct UserCounts {
 }
 
 /// A mean over a number of cases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The mean, 0 to 1.
@@ -220,8 +204,7 @@ impl Estimate {
 }
 
 /// Results of one grader.
-#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct GraderMean {
     /// Mean of its values, 0 to 1; `None` if it never decided.
@@ -235,8 +218,7 @@ pub struct GraderMean {
 }
 
 /// Pass rate of a group of cases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct PassRate {
     /// passed / cases, 0 to 1; `None` without cases.
@@ -248,8 +230,7 @@ pub struct PassRate {
 }
 
 /// Known durations of trials in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Durations {
     /// Their sum.

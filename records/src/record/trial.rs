@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 use evalsuite_schema::{Location, Object, is_default};
 
 use super::{CaseIdentity, GraderRecord, JudgeRecord, Reason, ReasonCode, SealRecord, Status, Usage};
 use crate::record::identity::fields_of_identity;
 
 /// `result.json`: one trial.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(model_calls, reused_run, sealed, user_usage, user_cost_usd, usage_partial, cost_partial, user)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct TrialRecord {
     /// [`TrialRecord::SCHEMA`].
@@ -28,16 +28,13 @@ pub struct TrialRecord {
     /// Whether agents and judges were called.
     pub mode: Mode,
     /// Whether the calls of models were recorded or replayed by `cargo evalsuite run`; `None` if neither.
-    #[json(default, skip_if = "Option::is_none")]
     pub model_calls: Option<ModelCalls>,
     /// Id of the run whose trial was graded again.
     pub regraded_run: Option<String>,
     /// Id of the run whose trial this is: its case did not run again.
-    #[json(default, skip_if = "Option::is_none")]
     pub reused_run: Option<String>,
     /// Whether the kernel confined the agent; `None` if no command was started: the agent is Rust code that was not to be sealed, or its
     /// recorded calls were taken.
-    #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
     /// Outcome of the trial.
     pub outcome: Status,
@@ -64,16 +61,12 @@ pub struct TrialRecord {
     /// Cost of judges in US dollars.
     pub judge_cost_usd: Option<f64>,
     /// Tokens of the simulated user.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_usage: Option<Usage>,
     /// Cost of the simulated user in US dollars.
-    #[json(default, skip_if = "Option::is_none")]
     pub user_cost_usd: Option<f64>,
     /// Whether some of the agent's calls did not report their tokens, so that `usage` is a lower bound.
-    #[json(default, skip_if = "is_default")]
     pub usage_partial: bool,
     /// The same for `cost_usd`.
-    #[json(default, skip_if = "is_default")]
     pub cost_partial: bool,
     /// Model, as reported.
     pub model: Option<String>,
@@ -91,7 +84,6 @@ pub struct TrialRecord {
     /// Turns of a conversation.
     pub turns: Option<Vec<TurnRecord>>,
     /// The simulated user of a conversation.
-    #[json(default, skip_if = "Option::is_none")]
     pub user: Option<UserRecord>,
     /// The workspace, and what the agent changed in it.
     pub workspace: Option<WorkspaceRecord>,
@@ -120,8 +112,8 @@ pub struct TrialRecord {
 fields_of_identity!(TrialRecord);
 
 /// `started.json`: a trial that has started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(program, case_digest, input_digest, grader_digest, location)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Started {
     /// [`Started::SCHEMA`].
@@ -140,7 +132,6 @@ pub struct Started {
     #[json(default)]
     pub module: String,
     /// File name of the test program.
-    #[json(default, skip_if = "String::is_empty")]
     pub program: String,
     /// Name of the target.
     pub target: String,
@@ -154,22 +145,17 @@ pub struct Started {
     /// When the trial started.
     pub started_at: String,
     /// SHA-256 of the whole case, hexadecimal.
-    #[json(default, skip_if = "String::is_empty")]
     pub case_digest: String,
     /// SHA-256 of the input of the agent, hexadecimal.
-    #[json(default, skip_if = "String::is_empty")]
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
-    #[json(default, skip_if = "String::is_empty")]
     pub grader_digest: String,
     /// Where the case is defined.
-    #[json(default, skip_if = "is_default")]
     pub location: Location,
 }
 
 /// Whether agents and judges are called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
     /// They are called.
@@ -185,7 +171,6 @@ pub enum Mode {
 
 /// What becomes of the calls of models that an agent makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ModelCalls {
     /// They are sent, and recorded with their answers.
@@ -195,8 +180,7 @@ pub enum ModelCalls {
 }
 
 /// Durations of the parts of a trial, in milliseconds of a monotonic clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Timings {
     /// Directories, workspace and hooks before the agent.
@@ -217,8 +201,7 @@ pub struct Timings {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct TurnRecord {
     /// Index of the turn, from 0.
@@ -246,8 +229,7 @@ impl TurnRecord {
 }
 
 /// The workspace of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct WorkspaceRecord {
     /// The directory.
@@ -267,8 +249,7 @@ pub struct WorkspaceRecord {
 }
 
 /// A hook that ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct HookRecord {
     /// Name of the hook.
@@ -291,8 +272,7 @@ pub struct HookRecord {
 }
 
 /// A warning of a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Note {
     /// Stable name.
@@ -309,8 +289,7 @@ impl Note {
 }
 
 /// Versions of the programs that ran a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Versions {
     /// Version of evalsuite.
@@ -403,8 +382,7 @@ fn add_seals<'r>(grader: &'r GraderRecord, all: &mut Vec<(String, Option<&'r Sea
 }
 
 /// Who has made calls whose cost, or tokens, are not known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct UnknownParts {
     /// The agent.
@@ -429,42 +407,33 @@ impl UnknownParts {
 }
 
 /// The simulated user of a trial. What it cost is in [`TrialRecord::user_cost_usd`](super::TrialRecord::user_cost_usd).
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(.., unknown_tokens, unknown_costs)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct UserRecord {
     /// Name of the judge or function that wrote its turns.
     pub name: String,
     /// Model that wrote them, as reported.
-    #[json(default, skip_if = "Option::is_none")]
     pub model: Option<String>,
     /// Number of turns it wrote.
     pub turns: u32,
     /// Number of calls, with those that were repeated.
     pub attempts: u32,
     /// Number of them whose tokens are not known.
-    #[json(default, skip_if = "is_default")]
     pub unknown_tokens: u32,
     /// Number of them whose cost is not known.
-    #[json(default, skip_if = "is_default")]
     pub unknown_costs: u32,
     /// Why the conversation ended; `None` if the trial ended in an error before.
-    #[json(default, skip_if = "Option::is_none")]
     pub ended: Option<UserEnd>,
     /// What it said when it ended the conversation. The agent did not get it.
-    #[json(default, skip_if = "Option::is_none")]
     pub last_words: Option<String>,
     /// Files with its replies, relative to the trial directory.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub replies: Vec<String>,
     /// What became of the seal of the command that wrote its turns; `None` if none was started.
-    #[json(default, skip_if = "Option::is_none")]
     pub sealed: Option<SealRecord>,
     /// Whether it stayed in its role; `None` if no grader said so.
-    #[json(default, skip_if = "Option::is_none")]
     pub in_role: Option<bool>,
     /// Results of its graders, in order.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub graders: Vec<GraderRecord>,
 }
 
@@ -477,7 +446,6 @@ impl UserRecord {
 
 /// Why a conversation with a simulated user ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UserEnd {
     /// The user said that its goal is reached, or that its condition is met.

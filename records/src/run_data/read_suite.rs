@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::FromJson;
 
 use super::{Affected, CaseData, Problem, ReadDepth, SuiteData, TrialData};
 use crate::digest::case_key;
@@ -176,7 +176,7 @@ fn one_per_test(cases: impl Iterator<Item = CaseData>) -> Vec<CaseData> {
 }
 
 /// Reads a record of a run. `None` if it does not exist, or if it is not such a record: then the problem is added.
-pub fn read_record<T: DeserializeOwned>(run: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<T> {
+pub fn read_record<T: FromJson>(run: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<T> {
     Problem::add_of(read_run_record(run, file), run, file, problems)
 }
 
@@ -205,7 +205,7 @@ impl CaseReader<'_> {
         Some(CaseData { name, directory, record, trials, other_attempts: Vec::new(), of_runs: Vec::new() })
     }
 
-    fn record<T: DeserializeOwned>(&mut self, file: &Path) -> Option<T> {
+    fn record<T: FromJson>(&mut self, file: &Path) -> Option<T> {
         read_record(self.run, file, self.problems)
     }
 

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::json::written_by_serde;
-use serde::{Deserialize, Serialize};
+use evalsuite_schema::json::{FromJson, written_by_serde};
+use serde::Serialize;
 
 use super::{Problem, RunData, TrialData, read_record};
 use crate::run_directory::{EVIDENCE, INPUT, open_run_file, run_directory_entries};
@@ -54,13 +54,13 @@ pub struct TextFile {
 written_by_serde!(TextFile);
 
 /// What is shown of the evidence. The rest, which may be large, is not kept.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, FromJson)]
 struct Evidence {
-    #[serde(default)]
+    #[json(default)]
     seen: Seen,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, FromJson)]
 struct Seen {
     input: Option<Value>,
     turns: Option<Value>,

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::FromJson;
 
 use crate::file_replacement::error_at;
 use crate::json;
@@ -35,7 +35,7 @@ pub fn read_run_file(run: &Path, path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 ///
 /// As [`open_run_file`]; if it is too large, or is not such a record.
-pub fn read_run_record<T: DeserializeOwned>(run: &Path, path: &Path) -> io::Result<Option<T>> {
+pub fn read_run_record<T: FromJson>(run: &Path, path: &Path) -> io::Result<Option<T>> {
     match UntrustedDirectory::new(run).read_record(path.strip_prefix(run).unwrap_or(path)) {
         Ok(bytes) => Ok(Some(json::decode(&bytes)?)),
         Err(OpenError::Missing) => Ok(None),
@@ -76,7 +76,7 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// If the file is not a regular one or too large, cannot be read, or is not JSON of this type.
-pub fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+pub fn read_json<T: FromJson>(path: &Path) -> io::Result<Option<T>> {
     read_json_below(path.parent().unwrap_or(Path::new("")), Path::new(path.file_name().unwrap_or_default()))
 }
 
@@ -85,7 +85,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
 /// # Errors
 ///
 /// As [`read_json`].
-pub fn read_json_below<T: DeserializeOwned>(directory: &Path, path: &Path) -> io::Result<Option<T>> {
+pub fn read_json_below<T: FromJson>(directory: &Path, path: &Path) -> io::Result<Option<T>> {
     let invalid = |problem: String| {
         io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", directory.join(path).display()))
     };

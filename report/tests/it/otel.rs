@@ -9,6 +9,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::{LogRecord, LogsData};
 use opentelemetry_proto::tonic::trace::v1::{Span, TracesData};
+use serde::de::DeserializeOwned;
 
 fn run() -> (tempfile::TempDir, RunData) {
     let output = tempfile::tempdir().expect("a temporary directory");
@@ -24,10 +25,15 @@ fn written(run: &RunData) -> (String, String) {
     (String::from_utf8(traces).expect("text"), String::from_utf8(logs).expect("text"))
 }
 
+fn read<T: DeserializeOwned>(line: &str) -> T {
+    let line: evalsuite_schema::Value = evalsuite_schema::json::from_str(line).expect("JSON");
+    evalsuite_schema::json::from_value(line).expect("data of the protocol")
+}
+
 /// The spans of each line, which is a trial.
 fn traces(text: &str) -> Vec<Vec<Span>> {
     let decoded = text.lines().map(|line| {
-        let data: TracesData = evalsuite_schema::json::from_str(line).expect("TracesData");
+        let data: TracesData = read(line);
         data.resource_spans
             .into_iter()
             .flat_map(|resource| resource.scope_spans)
@@ -39,7 +45,7 @@ fn traces(text: &str) -> Vec<Vec<Span>> {
 
 fn records(text: &str) -> Vec<Vec<LogRecord>> {
     let decoded = text.lines().map(|line| {
-        let data: LogsData = evalsuite_schema::json::from_str(line).expect("LogsData");
+        let data: LogsData = read(line);
         data.resource_logs
             .into_iter()
             .flat_map(|resource| resource.scope_logs)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::probe_file::{read_probe, write_probe};
 use evalsuite_records::record::{ProbeRecord, ProbedCase, SuiteId};
 use evalsuite_schema::diagnostics::Diagnostic;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 
 use crate::entry::run_error::{RunError, RunErrorKind, fail, setup_error};
 use crate::entry::suite_description::write_about;
@@ -33,8 +33,7 @@ pub const PROBE_REQUEST: &str = "EVALSUITE_PROBE_REQUEST";
 pub const PROBE_PROGRESS: &str = "progress";
 
 /// What `cargo evalsuite probe` asks of test programs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct ProbeRequest {
     /// Where replies are written.
     pub directory: PathBuf,
@@ -49,8 +48,7 @@ pub struct ProbeRequest {
 }
 
 /// The reply of a test program about one suite.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct ProbeReply {
     /// The suite.
     pub suite: SuiteId,

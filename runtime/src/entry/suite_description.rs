@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use evalsuite_records::record::SuiteId;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson};
 use evalsuite_schema::sorting::map;
 
 use crate::entry::run_error::{RunError, RunErrorKind};
@@ -56,8 +56,7 @@ pub(crate) fn new_cases() -> Option<Vec<NewCase>> {
 }
 
 /// A suite in a test program.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct SuiteDescription {
     /// Displayed name of the suite: its name, until the readers of several descriptions choose
     /// [labels](SuiteId::labels).
@@ -85,8 +84,7 @@ pub struct SuiteDescription {
 }
 
 /// The test of a case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct TestDescription {
     /// Path of the test, as `cargo test` lists it.
     pub test: String,

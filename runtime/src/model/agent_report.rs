@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use evalsuite_records::record::Usage;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::suggest::listed;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, ToJson, skip_empty};
 use evalsuite_schema::{Message, PathRef, Role, ToolCall, Value};
 
 use crate::model::depth::{replace_too_deep, values_of};
@@ -103,6 +103,7 @@ impl Recording {
 }
 
 /// Data of an agent's call from its spans.
+#[skip_empty(servers, has_unclear_tokens, lacks_tokens, lacks_cost)]
 #[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
 #[json(default)]
 pub(crate) struct Captured {
@@ -117,16 +118,12 @@ pub(crate) struct Captured {
     /// Why spans of the call are missing, or may be.
     pub(crate) missing: Option<MissingSpans>,
     /// The calls that MCP servers got are among the messages, or beside those that the agent reports.
-    #[json(skip_if = "Option::is_none")]
     pub(crate) servers: Option<ServerCalls>,
     /// The agent reported tokens of a turn that may be those of its session so far, and are not in `usage`.
-    #[json(skip_if = "std::ops::Not::not")]
     pub(crate) has_unclear_tokens: bool,
     /// Spans of models lack the tokens that others have, so that `usage` is not all of them.
-    #[json(skip_if = "std::ops::Not::not")]
     pub(crate) lacks_tokens: bool,
     /// The same of the cost.
-    #[json(skip_if = "std::ops::Not::not")]
     pub(crate) lacks_cost: bool,
     /// For a call without spans of models and tools: what was seen, and why the spans may be missing.
     #[json(skip)]

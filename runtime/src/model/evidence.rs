@@ -266,7 +266,7 @@ impl Evidence<'_> {
             Some(content) => {
                 let text = content_text(content);
                 T::deserialize(Value::String(text.clone()))
-                    .or_else(|_| evalsuite_schema::json::from_str(&text))
+                    .or_else(|_| evalsuite_schema::json::from_str::<Value>(&text).and_then(T::deserialize))
                     .map(Some)
             }
             None => T::deserialize(evalsuite_schema::json::to_value(&message.tool_calls)?).map(Some),

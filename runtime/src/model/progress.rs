@@ -52,7 +52,6 @@ pub struct ProgressEvent {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProgressStep {
     /// The case starts. A case that is skipped ends without having started.

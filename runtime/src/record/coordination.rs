@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{error_at, read_json, replace_json, write_json};
@@ -60,8 +60,7 @@ impl Spend {
 }
 
 /// Sums in US dollars.
-#[derive(Debug, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub(crate) struct Spent {
     /// The whole run.
     pub(crate) run: f64,
@@ -158,7 +157,6 @@ fn drop_torn_line(file: &mut File) -> io::Result<()> {
 
 /// The stored result.
 #[derive(ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 enum StoredResult<T, E> {
     Done(T),
     Failed(E),

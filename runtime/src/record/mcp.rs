@@ -9,7 +9,7 @@ use std::{fs, io};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_records::package_file::{LARGEST_CASSETTE, read_package_file_if_exists};
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 use evalsuite_schema::{McpFault, McpFaultKind, Value};
 
 use crate::platform::redaction::Redactor;
@@ -92,8 +92,7 @@ pub fn same_json(left: &Value, right: &Value) -> bool {
 pub(crate) const MCP_FILE: &str = "mcp.json";
 
 /// What the MCP servers of one trial answered.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct McpRecording {
     /// [`McpRecording::SCHEMA`].
     pub schema: String,
@@ -110,34 +109,28 @@ pub struct McpRecording {
 }
 
 /// What one server answered.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct RecordedServer {
     /// Requests of the agent with their answers, in the order in which they were made.
     pub exchanges: Vec<RecordedExchange>,
 }
 
 /// A request of the agent, and its answer.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct RecordedExchange {
     /// The method, such as `tools/call`.
     pub method: String,
     /// The parameters, without `_meta`.
-    #[json(default, skip_if = "Option::is_none")]
     pub params: Option<Value>,
     /// The result; without a result and an error, the request was not answered.
-    #[json(default, skip_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The error of the protocol.
-    #[json(default, skip_if = "Option::is_none")]
     pub error: Option<Value>,
     /// Notifications of the server between the request and the next one, except for those after the answer; those of progress without their
     /// token.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub notifications: Vec<Value>,
     /// Notifications after the answer.
-    #[json(default, skip_if = "Vec::is_empty")]
     pub then: Vec<Value>,
 }
 
@@ -187,8 +180,7 @@ pub const TRACES: &str = "traces";
 pub const CLAIMS: &str = "claims";
 
 /// What proxies do in a trial.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct McpSessionFile {
     /// [`McpSessionFile::SCHEMA`].
     pub schema: String,
@@ -229,7 +221,6 @@ pub struct TraceLine {
 
 /// What a proxy writes down.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 pub enum TraceEvent {
     /// The proxy has started; the command of the server.
     Started(Vec<String>),
@@ -247,7 +238,6 @@ pub enum TraceEvent {
 
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Sender {
     /// The agent.
     Client,
@@ -258,21 +248,18 @@ pub enum Sender {
 }
 
 /// A line, without its line break.
+#[skip_empty(.., unfinished)]
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
 pub struct TracedMessage {
     /// Who sent it.
     pub from: Sender,
     /// The line, if it is UTF-8.
-    #[json(default, skip_if = "Option::is_none")]
     pub text: Option<String>,
     /// The line, if it is not.
-    #[json(default, skip_if = "Option::is_none")]
     pub base64: Option<String>,
     /// Length of a line that is recorded in part, in bytes.
-    #[json(default, skip_if = "Option::is_none")]
     pub cut: Option<u64>,
     /// Whether the sender left before the end of the line.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub unfinished: bool,
 }
 

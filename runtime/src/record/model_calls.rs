@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use evalsuite_records::record::ModelCalls;
-use evalsuite_schema::json::{FromJson, ToJson};
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 /// Environment variable with a [`ModelCallServer`].
 pub const MODEL_CALLS: &str = "EVALSUITE_MODEL_CALLS";
@@ -27,8 +26,7 @@ pub struct ModelCallServer {
 }
 
 /// A trial that is about to run. The server replies with a [`BegunTrial`] once no other trial runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct BeginTrial {
     /// Name of the suite.
     pub suite: String,
@@ -49,24 +47,21 @@ pub struct BeginTrial {
 }
 
 /// The reply to a [`BeginTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct BegunTrial {
     /// Why the trial cannot run.
     pub problem: Option<String>,
 }
 
 /// The trial has ended. The server replies with an [`EndedCalls`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct EndTrial {
     /// Whether its agent was called and its answer graded.
     pub is_complete: bool,
 }
 
 /// The reply to an [`EndTrial`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 pub struct EndedCalls {
     /// The first call that is not in the recording, and the difference to the recorded one.
     pub difference: Option<String>,
@@ -98,7 +93,7 @@ impl TrialCalls {
         self.ask(&EndTrial { is_complete })
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, message: &dyn ToJson) -> io::Result<T> {
+    fn ask<T: FromJson>(&mut self, message: &dyn ToJson) -> io::Result<T> {
         let line = evalsuite_schema::json::to_string(message)? + "\n";
         self.0.get_mut().write_all(line.as_bytes())?;
         let mut reply = String::new();

@@ -9,14 +9,13 @@ pub(crate) mod snapshot;
 pub(crate) mod value_placeholders;
 
 use evalsuite_records::record::{Reason, ReasonCode, Stage};
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 pub(crate) use self::base::{WorkspaceBase, build, copy_to_trial, materialise, replace_skills, restore};
 pub(crate) use crate::platform::untrusted::{remove_directory, remove_directory_within};
 
 /// The state of a base workspace that a reset returns to.
-#[derive(Debug, Clone, Default, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, ToJson, FromJsonOverDefault)]
 pub(crate) struct BaseFacts {
     /// Repositories by their path in the workspace.
     pub(crate) repos: Vec<BaseRepo>,

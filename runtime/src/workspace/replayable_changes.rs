@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use evalsuite_schema::json::{FromJson, ToJson};
+use evalsuite_schema::json::{FromJson, FromJsonOverDefault, ToJson};
 
 use crate::platform::files::{error_at, make_symlinks, set_mode};
 use crate::platform::untrusted::UntrustedDirectory;
@@ -17,8 +17,7 @@ use crate::workspace::value_placeholders::Placeholders;
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The changes between two snapshots, as a cassette stores them.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub(crate) struct ReplayableChanges {
     /// Created and modified entries, sorted by path.
     #[json(default)]
@@ -43,7 +42,6 @@ pub(crate) struct WrittenEntry {
 }
 
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 enum Content {
     Text(String),
     Base64(String),

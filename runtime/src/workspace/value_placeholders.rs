@@ -5,10 +5,9 @@ use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path};
 
 use evalsuite_schema::Value;
-use evalsuite_schema::json::ToJson;
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::sort_by;
-use serde::de::DeserializeOwned;
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::redaction::{Redactor, SHORTEST};
@@ -164,7 +163,7 @@ impl Placeholders {
     }
 
     /// The reverse of [`hide_in`](Self::hide_in).
-    pub(crate) fn decode<T: DeserializeOwned>(&self, hidden: &[u8]) -> serde_json::Result<T> {
+    pub(crate) fn decode<T: FromJson>(&self, hidden: &[u8]) -> serde_json::Result<T> {
         if !String::from_utf8_lossy(hidden).contains("${{") {
             return json::decode(hidden);
         }

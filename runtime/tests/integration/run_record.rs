@@ -4,8 +4,7 @@ use std::fs;
 
 use evalsuite::record::{HookState, RunRecord, SuiteRecord};
 use evalsuite::{Evals, RunOptions, Trial};
-use evalsuite_schema::json::json;
-use serde::de::DeserializeOwned;
+use evalsuite_schema::json::{FromJson, from_slice, json};
 
 use crate::common::{case_json, contains, run, run_with, suite};
 
@@ -47,6 +46,6 @@ fn the_newest_run_is_the_latest() {
     assert!(ids.iter().all(|id| directory.path().join("runs").join(id).join("run.json").is_file()));
 }
 
-fn read<T: DeserializeOwned>(path: &std::path::Path) -> T {
-    evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap()
+fn read<T: FromJson>(path: &std::path::Path) -> T {
+    from_slice(&fs::read(path).unwrap()).unwrap()
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::{Code, Position, Severity, SourceRange, counted, terminal};
+use crate::json::{FromJson, Result, Value, written_by_serde};
 
 /// One problem with a suite.
 ///
@@ -43,6 +44,14 @@ pub struct Diagnostic<P = SourceRange> {
     /// The change to the text at `place` that fixes it, if there is a safe one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<Fix>>,
+}
+
+written_by_serde!(Diagnostic);
+
+impl FromJson for Diagnostic {
+    fn from_json(value: Value) -> Result<Self> {
+        Self::deserialize(value)
+    }
 }
 
 /// A change to the text at the place of a [`Diagnostic`].

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::terminal;
+use crate::json::{Fields, FromJson, Result, Value, written_by_serde};
 
 /// A place in a suite's file.
 ///
@@ -29,13 +30,18 @@ pub struct Location {
 }
 
 impl Location {
-    /// The name under which it is serialized.
-    #[doc(hidden)]
-    pub const SERIALIZED: &str = "$evalsuite_schema::diagnostics::private::Location";
-
     /// A place at a line and column, both counted from 1.
     pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
         Self { file: file.into(), line, column }
+    }
+}
+
+written_by_serde!(Location);
+
+impl FromJson for Location {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut fields = Fields::of(value, "struct Location")?;
+        Ok(Self::new(fields.required::<String>("file")?, fields.required("line")?, fields.required("column")?))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{Command, Object, Sealing};
 
 /// A command decides, with a score, `pass`, `fail` or a JSON object on standard output (see the protocols), or without output by its exit
 /// status. Keys that are not in this table are added to `config`.
-#[skip_empty]
+#[skip_empty(.., result, sealing)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(open)]
 pub struct CodeGrader {
@@ -18,7 +18,6 @@ pub struct CodeGrader {
     pub run: PreparedCommand,
     /// `output`: standard output is the result, or with nothing on it the exit status (see the protocols). `status`: only the exit status counts.
     #[key(Choice(ResultSource::WORDS), "status", default = "`output`", init = ResultSource::Output)]
-    #[json(default, skip_if = "crate::is_default")]
     pub result: ResultSource,
     /// Time limit.
     #[also(cwd: Directory, "./graders", "Working directory.", default = "the directory of the eval file", by_hand)]
@@ -26,7 +25,6 @@ pub struct CodeGrader {
     pub timeout_seconds: Option<f64>,
     /// What the command may use.
     #[key(flatten)]
-    #[json(default, skip_if = "crate::is_default")]
     pub sealing: Sealing,
     /// Free-form data that the command gets.
     #[also(target: Any, "gpt", "There is no proxy to a model: let the command call the model itself.",
@@ -51,7 +49,6 @@ impl GraderSettings for CodeGrader {
 
 /// Where the result of a command is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum ResultSource {
     /// On standard output; without output, the exit status decides.
     #[default]

@@ -172,7 +172,6 @@ by_json!(AnswerStep);
 
 /// The steps that are written as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum StepWord {
     /// [`AnswerStep::Trim`].
     Trim,

@@ -4,19 +4,17 @@ use evalsuite_derive::{Keys, Words, skip_empty};
 
 use super::{AskedJudge, GraderSettings, JudgeSettings};
 use crate::PathRef;
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 
 /// A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is 1 if the
 /// answer is better both times, 0 if the other one is, else 0.5: a tie. An answer passes if it is no worse, or with a `min_score` above 0.5 only
 /// if it is better.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., against, judge)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct Compare {
     /// With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target.
     /// Without one, the grader is undecided.
     #[key(Choice(ComparedWith::WORDS), "baseline", default = "`reference`", codes(SettingConflict), init = ComparedWith::Reference)]
-    #[json(default, skip_if = "crate::is_default")]
     pub against: ComparedWith,
     /// The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.
     #[key(Text, "19.90 is on its way.", default = "the case's `expected_output`", by_hand)]
@@ -27,7 +25,6 @@ pub struct Compare {
     pub criteria: Option<String>,
     /// What is handed to the judge.
     #[key(flatten)]
-    #[json(default, skip_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
@@ -43,7 +40,6 @@ impl GraderSettings for Compare {
 
 /// Which answer another one is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum ComparedWith {
     /// An answer in the suite.
     #[default]
@@ -54,7 +50,6 @@ pub enum ComparedWith {
 
 /// An answer to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum ReferenceAnswer {
     /// Text written in the case.
     Text(String),

@@ -121,7 +121,6 @@ pub const GUARDS: &[&str] =
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GraderKind {
     /// Code in this process.

@@ -110,7 +110,6 @@ pub fn decimal_text(value: &Value) -> Option<String> {
 
 /// How two values are compared.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "snake_case")]
 pub enum FieldMatch {
     /// Equal as JSON.
     Exact,
@@ -137,7 +136,6 @@ crate::keys::made!(FieldMatch);
 
 /// How the fields of `field-accuracy` are combined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum FieldAggregation {
     /// Weighted mean of hits.
     #[default]

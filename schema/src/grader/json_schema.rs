@@ -2,7 +2,7 @@
 
 use super::GraderSettings;
 use crate::Value;
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use evalsuite_derive::{Keys, skip_empty};
 
 use crate::PathRef;
@@ -41,8 +41,7 @@ impl JsonSchema {
 /// `schema`, one of the objects conforms to it, as in `json-schema`; objects inside others are not checked, and one that repeats a key conforms to no
 /// schema.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct ContainsJson {
     /// The schema, of draft 6, 7, 2019-09 or 2020-12: a JSON or YAML file, or the schema itself.
     #[key(SCHEMA, "./refund.schema.json", default = "any object passes", codes(InvalidJsonSchema), by_hand)]

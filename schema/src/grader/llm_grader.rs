@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, Words, skip_empty};
 
 use super::{AskedJudge, GraderSettings, PreparedCommand};
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 use crate::keys::{Keys as _, Type};
 use crate::{Command, Object, PathRef};
 
@@ -14,9 +14,8 @@ pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Ob
 const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(Criterion::TABLE)]));
 
 /// A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.
-#[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[skip_empty(.., judge)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct LlmGrader {
     /// The prompt: text, `file://` with its path, or a command that prints it. A prompt with `{{ output }}` is sent as it is; any other
     /// text is what the built-in prompt asks for.
@@ -28,7 +27,6 @@ pub struct LlmGrader {
     pub rubrics: Vec<Criterion>,
     /// What is handed to the judge.
     #[key(flatten)]
-    #[json(default, skip_if = "crate::is_default")]
     pub judge: JudgeSettings,
 }
 
@@ -43,8 +41,7 @@ impl GraderSettings for LlmGrader {
 }
 
 /// A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct Rubrics {
     /// The criteria, at least one; a single one may be written as text.
     #[key(OneOf(&[Text, SOME_CRITERIA]), "[Names the order number, {id: tone, outcome: Polite, weight: 2}]", required,
@@ -77,8 +74,7 @@ pub struct OldRubric {
 
 /// What is handed to a judge.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct JudgeSettings {
     /// Name of the judge.
     #[key(Literal, "strict", default = "the default judge", codes(UnknownJudge))]
@@ -115,7 +111,6 @@ impl JudgeSettings {
 
 /// A prompt of a judge.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Prompt {
     /// Text written in the case.
     Text(String),
@@ -150,7 +145,7 @@ pub struct PromptCommand {
 }
 
 /// One criterion. A plain text is a required criterion, too.
-#[skip_empty]
+#[skip_empty(.., operator)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 #[keys(id = "criterion", what = "a criterion", by_hand)]
 pub struct Criterion {
@@ -163,7 +158,6 @@ pub struct Criterion {
     /// `correctness`: the answer has to satisfy the outcome. `contradiction`: the answer must not make a claim that is incompatible with the outcome;
     /// an answer that does not mention it passes.
     #[key(Choice(Operator::WORDS), "contradiction", default = "`correctness`", codes(SettingConflict))]
-    #[json(default, skip_if = "crate::is_default")]
     pub operator: Operator,
     /// Share in the mean of the criteria.
     #[key(Number(&NOT_NEGATIVE), "2", default = "1", codes(InvalidWeight, ZeroTotalWeight))]
@@ -185,7 +179,6 @@ pub struct Criterion {
 
 /// How an answer is compared with the outcome of a [`Criterion`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "lowercase")]
 pub enum Operator {
     /// It has to satisfy the outcome.
     #[default]

@@ -3,7 +3,7 @@
 use evalsuite_derive::{Keys, skip_empty};
 
 use super::GraderSettings;
-use crate::json::{FromJson, ToJson};
+use crate::json::{FromJson, FromJsonOverDefault, ToJson};
 
 /// The duration is at most `threshold`.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
@@ -27,8 +27,7 @@ impl GraderSettings for Cost {}
 
 /// Token counts are within the limits, at least one of which is set.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct TokenUsage {
     /// Largest sum of input, output and cached tokens.
     #[key(Number(&NOT_NEGATIVE), "20000", old("maxTotal"), unit = "tokens", codes(MissingGraderSetting))]
@@ -45,8 +44,7 @@ impl GraderSettings for TokenUsage {}
 
 /// All limits hold, at least one of which is set; the score is the share that holds.
 #[skip_empty]
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson, Keys)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault, Keys)]
 pub struct ExecutionMetrics {
     /// Smallest number of tool calls.
     #[key(Number(&NOT_NEGATIVE), "1", unit = "calls", codes(MissingGraderSetting))]

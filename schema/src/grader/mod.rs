@@ -18,7 +18,7 @@ mod tool_trajectory;
 use evalsuite_derive::skip_empty;
 
 use crate::json::{FromJson, ToJson};
-use crate::{Examples, Location, Object, is_default};
+use crate::{Examples, Location, Object};
 use config::grader_config;
 
 pub use crate::calendar_date::DateFormat;
@@ -94,7 +94,7 @@ macro_rules! built_in_graders {
 built_in_graders!(grader_config);
 
 /// A grader of a case: what every grader has, and the settings of its type.
-#[skip_empty]
+#[skip_empty(.., required, negate)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 #[non_exhaustive]
 pub struct Grader {
@@ -106,12 +106,10 @@ pub struct Grader {
     #[json(default = "one", skip_if = "is_one")]
     pub weight: f64,
     /// Whether the trial fails if this grader does not pass.
-    #[json(default, skip_if = "is_default")]
     pub required: bool,
     /// Pass mark of the verdict, in (0, 1].
     pub min_score: Option<f64>,
     /// Whether the result is inverted.
-    #[json(default, skip_if = "is_default")]
     pub negate: bool,
     /// What is done with the answer before the grader sees it, in order.
     pub transform: Vec<AnswerStep>,

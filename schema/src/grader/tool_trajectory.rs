@@ -14,7 +14,7 @@ const ARGS_MATCH: crate::keys::Type = crate::keys::Type::OneOf(&[
 
 /// The agent called the expected tools. The score is the share of expectations that hold. In names of tools, `*` matches any characters and `?` one.
 /// A call without input has the arguments `{}`; an input that is an object as JSON text is that object.
-#[skip_empty]
+#[skip_empty(.., args_match)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson, Keys)]
 pub struct ToolTrajectory {
     /// `any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls
@@ -36,7 +36,6 @@ pub struct ToolTrajectory {
     /// (`subset`), not at all (`ignore`), or equal at the dotted paths of a list.
     #[key(ARGS_MATCH, "superset", old("argsMatch"), default = "`exact`", codes(InvalidChoice, MissingGraderSetting), by_hand,
         init = ArgsMatch::Exact)]
-    #[json(default, skip_if = "crate::is_default")]
     pub args_match: ArgsMatch,
 }
 
@@ -52,7 +51,6 @@ impl GraderSettings for ToolTrajectory {
 
 /// How the calls of an agent are compared with the expected ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToJson, FromJson, Words)]
-#[json(rename_all = "snake_case")]
 pub enum TrajectoryMode {
     /// Each tool is called often enough, and not too often.
     AnyOrder,
@@ -68,7 +66,6 @@ pub enum TrajectoryMode {
 
 /// How the arguments of a call are compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum ArgsMatch {
     /// Equal.
     #[default]
@@ -127,7 +124,6 @@ pub struct ExpectedCall {
 
 /// Expected arguments of a call.
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub enum Args {
     /// Any arguments, or none.
     Any,

@@ -1,8 +1,5 @@
-//! `Serialize` and `Deserialize` for values, also without duplicate keys, whose meaning would be ambiguous; and a value as a deserializer,
-//! for the types of agents and graders.
+//! `Serialize` and `Deserialize` for values, and a value as a deserializer, for the types of agents and graders.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer, StringDeserializer};
@@ -13,8 +10,8 @@ use serde::forward_to_deserialize_any;
 use serde::ser::{Serialize, Serializer};
 use serde_json::Error;
 
+use super::data::key_as_number;
 use super::number;
-use super::reader::{Key, VALUE};
 use crate::json::{Number, Object, Value};
 
 impl Serialize for Value {
@@ -186,6 +183,18 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> serde_json::Result<V::Value> {
+        match self.as_object().and_then(Object::repeated) {
+            Some(key) => Err(Error::custom(format_args!("duplicate field `{key}`"))),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -204,12 +213,73 @@ impl<'de> Deserializer<'de> for Value {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 
-fn entries<'de>(object: Object) -> MapDeserializer<'de, impl Iterator<Item = (Key<'de>, Value)>, Error> {
-    MapDeserializer::new(object.into_iter().map(|(key, value)| (Key(Cow::Owned(key)), value)))
+fn entries<'de>(object: Object) -> MapDeserializer<'de, impl Iterator<Item = (Key, Value)>, Error> {
+    MapDeserializer::new(object.into_iter().map(|(key, value)| (Key(key), value)))
+}
+
+/// The name by which a value asks for all digits of a number.
+const VALUE: &str = "$evalsuite::Value";
+
+/// A key, which is a text or a number in quotes.
+struct Key(String);
+
+macro_rules! numbers_in_quotes {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> serde_json::Result<V::Value> {
+            key_as_number(self.0).deserialize_any(visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Key {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> serde_json::Result<V::Value> {
+        visitor.visit_string(self.0)
+    }
+
+    numbers_in_quotes! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32
+        deserialize_u64 deserialize_f32 deserialize_f64
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> serde_json::Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> serde_json::Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> serde_json::Result<V::Value> {
+        visitor.visit_enum(StringDeserializer::<Error>::new(self.0))
+    }
+
+    forward_to_deserialize_any! {
+        bool i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
+        ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, Error> for Key {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
 }
 
 impl Value {
@@ -226,61 +296,5 @@ impl Value {
             Self::Array(_) => Unexpected::Seq,
             Self::Object(_) => Unexpected::Map,
         }
-    }
-}
-
-/// Any JSON in which no object names a key twice.
-pub(super) struct UniqueKeys;
-
-impl<'de> Deserialize<'de> for UniqueKeys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for UniqueKeys {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any valid JSON value")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        let mut keys: BTreeSet<String> = BTreeSet::new();
-        while let Some((key, Self)) = map.next_entry()? {
-            if let Some(twice) = keys.replace(key) {
-                return Err(de::Error::custom(format_args!("an object has the key `{twice}` twice")));
-            }
-        }
-        Ok(self)
     }
 }

@@ -7,9 +7,9 @@
 //! redacted and searched, which needs a value.
 //!
 //! [`Value`] has the methods of `serde_json::Value`, and each converts into the other, so agents and graders can use
-//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`writer`]:
-//! the result of both does not depend on the features that an agent enables (`arbitrary_precision` breaks the decoding
-//! of tagged enums, for example).
+//! `serde_json::json!`. [`Reader`] is the counterpart of [`writer`]: the result of both
+//! does not depend on the features that an agent enables (`arbitrary_precision` breaks the decoding of tagged enums, for
+//! example).
 
 mod data;
 mod decode;
@@ -28,7 +28,7 @@ pub use crate::__json as json;
 #[doc(hidden)]
 pub use data::{Fields, FromJson, ObjectWriter, ToJson, Variant, deserialize, serialize, to_value, to_value_by_serde};
 #[doc(hidden)]
-pub use evalsuite_derive::{FromJson, ToJson};
+pub use evalsuite_derive::{FromJson, FromJsonOverDefault, ToJson, skip_empty};
 pub use number::Number;
 #[doc(hidden)]
 pub use number::number_of_digits;
@@ -46,7 +46,7 @@ pub use serde;
 #[doc(hidden)]
 pub use serde_json::Result;
 
-use serde::de::{Deserialize, DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 use writer::{Spacing, written};
 
@@ -55,7 +55,7 @@ use writer::{Spacing, written};
 /// # Errors
 ///
 /// If it is not JSON, or not of this type.
-pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
+pub fn from_str<T: FromJson>(json: &str) -> Result<T> {
     Reader::new(json).only_value()
 }
 
@@ -64,10 +64,8 @@ pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
 /// # Errors
 ///
 /// As for [`from_str`], and if an object has a key twice.
-pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
-    // A pass of its own: keys that the reader compares make the code of every type larger, and loading slower.
-    from_str::<decode::UniqueKeys>(json)?;
-    from_str(json)
+pub fn from_str_with_unique_keys<T: FromJson>(json: &str) -> Result<T> {
+    Reader::new(json).with_unique_keys().only_value()
 }
 
 /// Decodes JSON in UTF-8.
@@ -75,7 +73,7 @@ pub fn from_str_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t str) -> Resul
 /// # Errors
 ///
 /// If it is not JSON, or not of this type.
-pub fn from_slice<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
+pub fn from_slice<T: FromJson>(json: &[u8]) -> Result<T> {
     from_str(text(json)?)
 }
 
@@ -84,7 +82,7 @@ pub fn from_slice<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
 /// # Errors
 ///
 /// As for [`from_slice`], and if an object has a key twice.
-pub fn from_slice_with_unique_keys<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
+pub fn from_slice_with_unique_keys<T: FromJson>(json: &[u8]) -> Result<T> {
     from_str_with_unique_keys(text(json)?)
 }
 
@@ -92,13 +90,13 @@ fn text(json: &[u8]) -> Result<&str> {
     std::str::from_utf8(json).map_err(serde::de::Error::custom)
 }
 
-/// Decodes a value, through its text: a second source of data would add decoding code to every test program.
+/// Decodes a value into a type that implements `Deserialize`.
 ///
 /// # Errors
 ///
 /// If the value is not of this type.
 pub fn from_value<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T> {
-    from_str(&to_string(&value.into())?)
+    T::deserialize(value.into())
 }
 
 /// Data as JSON in one line.

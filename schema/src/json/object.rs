@@ -144,6 +144,11 @@ impl Object {
         (self.entries, self.repeated)
     }
 
+    /// A key that the text of the object had twice.
+    pub(super) fn repeated(&self) -> Option<&str> {
+        self.repeated.as_deref()
+    }
+
     /// Entries whose keys may be repeated: the place of the first one stays, with the value of the last one.
     pub(super) fn of_entries(entries: Vec<(String, Value)>) -> Self {
         let mut object = Self::new();

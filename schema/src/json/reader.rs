@@ -1,16 +1,12 @@
-//! A deserializer of JSON texts.
+//! A reader of JSON texts.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use serde::de::value::CowStrDeserializer;
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
-};
-use serde::forward_to_deserialize_any;
+use serde::de::Error as _;
 use serde_json::{Error, Result};
 
 use super::number::{Number, number_of_digits};
+use super::{FromJson, Object, Value};
 
 /// As in `serde_json`: a deeper document could overflow the stack.
 const MAX_DEPTH: u32 = 128;
@@ -19,20 +15,22 @@ const MAX_DEPTH: u32 = 128;
 ///
 /// For a text that is not JSON, `serde_json` parses it again, for its error message.
 #[derive(Debug)]
-pub struct Reader<'de> {
-    text: &'de str,
-    bytes: &'de [u8],
+pub struct Reader<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
     at: usize,
     /// Lists and objects that may still be opened in each other, and one more.
     levels: u32,
+    /// Whether an object that has a key twice is an error.
+    has_unique_keys: bool,
     /// Whether the text is not JSON. Other errors are those of the type that is decoded.
     is_invalid: bool,
 }
 
-impl<'de> Reader<'de> {
+impl<'t> Reader<'t> {
     /// A reader at the start of a text.
-    pub fn new(text: &'de str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, levels: MAX_DEPTH, is_invalid: false }
+    pub fn new(text: &'t str) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0, levels: MAX_DEPTH, has_unique_keys: false, is_invalid: false }
     }
 
     /// Reads a document of any depth: the text of data that this process holds anyway.
@@ -40,13 +38,26 @@ impl<'de> Reader<'de> {
         Self { levels: u32::MAX, ..self }
     }
 
+    /// Rejects duplicate keys of objects.
+    pub(super) fn with_unique_keys(self) -> Self {
+        Self { has_unique_keys: true, ..self }
+    }
+
     /// Decodes the value that comes next, and leaves the rest of the text unread.
     ///
     /// # Errors
     ///
     /// If the next text is not JSON, or not of this type.
-    pub fn value<T: Deserialize<'de>>(&mut self) -> Result<T> {
-        T::deserialize(&mut *self).map_err(|error| self.located(error))
+    pub fn value<T: FromJson>(&mut self) -> Result<T> {
+        self.next_value().and_then(T::from_json).map_err(|error| self.located(error))
+    }
+
+    /// The entries of the object that comes next, up to its end or to what is not JSON.
+    pub fn members(&mut self) -> Object {
+        let mut members = Vec::new();
+        self.next_token();
+        let _ = self.entries(&mut members);
+        Object::of_entries(members)
     }
 
     /// Decodes the one value of the text.
@@ -54,7 +65,7 @@ impl<'de> Reader<'de> {
     /// # Errors
     ///
     /// If the text is not JSON, or not of this type.
-    pub fn only_value<T: Deserialize<'de>>(mut self) -> Result<T> {
+    pub fn only_value<T: FromJson>(mut self) -> Result<T> {
         let value = self.value()?;
         self.end()?;
         Ok(value)
@@ -159,7 +170,7 @@ impl<'de> Reader<'de> {
     }
 
     /// The text of a string, whose opening quote comes next.
-    fn string(&mut self) -> Result<Cow<'de, str>> {
+    fn string(&mut self) -> Result<String> {
         self.at += 1;
         let mut start = self.at;
         let mut text = String::new();
@@ -169,11 +180,8 @@ impl<'de> Reader<'de> {
             match self.byte(self.at) {
                 b'"' => {
                     self.at += 1;
-                    if text.is_empty() {
-                        return Ok(Cow::Borrowed(piece));
-                    }
                     text.push_str(piece);
-                    return Ok(Cow::Owned(text));
+                    return Ok(text);
                 }
                 b'\\' => {
                     text.push_str(piece);
@@ -215,6 +223,53 @@ impl<'de> Reader<'de> {
             .ok_or_else(|| self.invalid())
     }
 
+    /// Reads the next value.
+    fn next_value(&mut self) -> Result<Value> {
+        Ok(match self.next_token() {
+            b'"' => Value::String(self.string()?),
+            b'{' => {
+                let mut entries = Vec::new();
+                self.entries(&mut entries)?;
+                Value::Object(Object::of_entries(entries))
+            }
+            b'[' => {
+                let mut items = Vec::new();
+                self.open()?;
+                while self.has_next(b']', items.is_empty())? {
+                    items.push(self.next_value()?);
+                }
+                Value::Array(items)
+            }
+            b'n' => self.word("null").map(|()| Value::Null)?,
+            b't' => self.word("true").map(|()| Value::Bool(true))?,
+            b'f' => self.word("false").map(|()| Value::Bool(false))?,
+            b'-' | b'0'..=b'9' => Value::Number(self.number()?),
+            _ => return Err(self.invalid()),
+        })
+    }
+
+    /// Reads the entries of an object, whose brace comes next.
+    fn entries(&mut self, entries: &mut Vec<(String, Value)>) -> Result<()> {
+        let mut keys = BTreeSet::new();
+        self.open()?;
+        while self.has_next(b'}', entries.is_empty())? {
+            if self.next_token() != b'"' {
+                return Err(self.invalid());
+            }
+            let key = self.string()?;
+            if self.next_token() != b':' {
+                return Err(self.invalid());
+            }
+            self.at += 1;
+            let value = self.next_value()?;
+            if self.has_unique_keys && !keys.insert(key.clone()) {
+                return Err(Error::custom(format_args!("an object has the key `{key}` twice")));
+            }
+            entries.push((key, value));
+        }
+        Ok(())
+    }
+
     /// Begins a list or an object.
     fn open(&mut self) -> Result<()> {
         self.at += 1;
@@ -222,30 +277,22 @@ impl<'de> Reader<'de> {
         if self.levels == 0 { Err(self.invalid()) } else { Ok(()) }
     }
 
-    /// Ends a list or an object, whose visitor has seen everything or not.
-    fn close(&mut self, bracket: u8) -> Result<()> {
-        self.levels += 1;
-        if self.next_token() != bracket {
-            return Err(self.invalid());
+    /// Moves to the next item or entry, or past the bracket that ends them.
+    fn has_next(&mut self, bracket: u8, is_first: bool) -> Result<bool> {
+        let mut next = self.next_token();
+        if next == bracket {
+            self.levels += 1;
+            self.at += 1;
+            return Ok(false);
         }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn seq<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        self.open()?;
-        let value = visitor.visit_seq(Parts { reader: self, bracket: b']', is_first: true });
-        let closed = self.close(b']');
-        let value = value?;
-        closed.map(|()| value)
-    }
-
-    fn map<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        self.open()?;
-        let value = visitor.visit_map(Parts { reader: self, bracket: b'}', is_first: true });
-        let closed = self.close(b'}');
-        let value = value?;
-        closed.map(|()| value)
+        if !is_first {
+            if next != b',' {
+                return Err(self.invalid());
+            }
+            self.at += 1;
+            next = self.next_token();
+        }
+        if next == bracket { Err(self.invalid()) } else { Ok(true) }
     }
 }
 
@@ -273,234 +320,4 @@ fn end_of_plain(bytes: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
-}
-
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let value = match self.next_token() {
-            b'"' => match self.string()? {
-                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-                Cow::Owned(text) => visitor.visit_string(text),
-            },
-            b'{' => self.map(visitor),
-            b'[' => self.seq(visitor),
-            b'n' => self.word("null").and_then(|()| visitor.visit_unit()),
-            b't' => self.word("true").and_then(|()| visitor.visit_bool(true)),
-            b'f' => self.word("false").and_then(|()| visitor.visit_bool(false)),
-            b'-' | b'0'..=b'9' => self.number()?.visit(visitor),
-            _ => Err(self.invalid()),
-        };
-        value.map_err(|error| self.located(error))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.next_token() == b'n' {
-            self.word("null")?;
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
-        match name {
-            VALUE => match self.next_token() {
-                b'-' | b'0'..=b'9' => {
-                    let value = self.number()?.visit_exactly(visitor);
-                    value.map_err(|error| self.located(error))
-                }
-                _ => self.deserialize_any(visitor),
-            },
-            _ => visitor.visit_newtype_struct(self),
-        }
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        match self.next_token() {
-            b'"' => {
-                let variant: CowStrDeserializer<'de, Error> = self.string()?.into_deserializer();
-                visitor.visit_enum(variant)
-            }
-            b'{' => {
-                self.open()?;
-                let value = visitor.visit_enum(Variant(self))?;
-                self.close(b'}')?;
-                Ok(value)
-            }
-            _ => Err(Error::custom("expected value")),
-        }
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
-    }
-}
-
-/// Items of a list, or entries of an object.
-struct Parts<'r, 'de> {
-    reader: &'r mut Reader<'de>,
-    bracket: u8,
-    is_first: bool,
-}
-
-impl Parts<'_, '_> {
-    /// Moves to the next part, if there is one.
-    fn has_next(&mut self) -> Result<bool> {
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        match self.reader.next_token() {
-            byte if byte == self.bracket => return Ok(false),
-            _ if is_first => {}
-            b',' => {
-                self.reader.at += 1;
-                if self.reader.next_token() == self.bracket {
-                    return Err(self.reader.invalid());
-                }
-            }
-            _ => return Err(self.reader.invalid()),
-        }
-        Ok(true)
-    }
-}
-
-impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
-    type Error = Error;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        if self.has_next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
-    }
-}
-
-impl<'de> MapAccess<'de> for Parts<'_, 'de> {
-    type Error = Error;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        if !self.has_next()? {
-            return Ok(None);
-        }
-        if self.reader.next_token() != b'"' {
-            return Err(self.reader.invalid());
-        }
-        seed.deserialize(Key(self.reader.string()?)).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        if self.reader.next_token() != b':' {
-            return Err(self.reader.invalid());
-        }
-        self.reader.at += 1;
-        seed.deserialize(&mut *self.reader)
-    }
-}
-
-/// The name by which a value asks for all digits of a number.
-pub(super) const VALUE: &str = "$evalsuite::Value";
-
-/// A key, which is a text or a number in quotes.
-pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
-
-macro_rules! numbers_in_quotes {
-    ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-            let mut reader = Reader::new(&self.0);
-            match reader.number() {
-                Ok(number) if reader.at == self.0.len() => number.visit(visitor),
-                _ => self.deserialize_any(visitor),
-            }
-        }
-    )*};
-}
-
-impl<'de> Deserializer<'de> for Key<'de> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.0 {
-            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Cow::Owned(text) => visitor.visit_string(text),
-        }
-    }
-
-    numbers_in_quotes! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32
-        deserialize_u64 deserialize_f32 deserialize_f64
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        let variant: CowStrDeserializer<'de, Error> = self.0.into_deserializer();
-        visitor.visit_enum(variant)
-    }
-
-    forward_to_deserialize_any! {
-        bool i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
-        ignored_any
-    }
-}
-
-impl<'de> IntoDeserializer<'de, Error> for Key<'de> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-/// The variant of an enum whose data follows.
-struct Variant<'r, 'de>(&'r mut Reader<'de>);
-
-impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self)> {
-        if self.0.next_token() != b'"' {
-            return Err(self.0.invalid());
-        }
-        let variant = seed.deserialize(Key(self.0.string()?))?;
-        if self.0.next_token() != b':' {
-            return Err(self.0.invalid());
-        }
-        self.0.at += 1;
-        Ok((variant, self))
-    }
-}
-
-impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<()> {
-        <()>::deserialize(self.0)
-    }
-
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value> {
-        seed.deserialize(self.0)
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value> {
-        self.0.deserialize_any(visitor)
-    }
-
-    fn struct_variant<V: Visitor<'de>>(self, _fields: &'static [&'static str], visitor: V) -> Result<V::Value> {
-        self.0.deserialize_any(visitor)
-    }
 }

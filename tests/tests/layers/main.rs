@@ -57,10 +57,10 @@ const LONGEST_ROOT: usize = 120;
 /// Which files belong to a suite; from problems, values and their keys to cases and suites, then the other files.
 const SCHEMA: &[&str] = &[
     "discovery",
-    "diagnostics",
     "decimal",
     "sorting",
     "json",
+    "diagnostics",
     "embedded",
     "line_breaks",
     "media_type",

@@ -222,7 +222,7 @@ impl<'a> Surface<'a> {
             // What these derives make besides traits that are no API.
             let name = match name.as_str() {
                 "ToJson" => "Serialize",
-                "FromJson" => "Deserialize",
+                "FromJson" | "FromJsonOverDefault" => "Deserialize",
                 other => other,
             };
             let mut conditions = conditions.clone();

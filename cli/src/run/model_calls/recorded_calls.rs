@@ -134,8 +134,12 @@ impl Recording {
         else {
             return Ok(None);
         };
-        let recording: Self = evalsuite_schema::json::from_slice(&bytes)
-            .map_err(|error| invalid(format!(" is not a recording of model calls: {error}")))?;
+        let recording = evalsuite_schema::json::from_slice(&bytes).and_then(|value: Value| Self::deserialize(value));
+        let recording = recording.map_err(|error| {
+            // With the line of a value of another type.
+            let error = serde_json::from_slice::<Self>(&bytes).err().unwrap_or(error);
+            invalid(format!(" is not a recording of model calls: {error}"))
+        })?;
         if recording.schema != Self::SCHEMA {
             return Err(invalid(format!(": `schema` is {}, not {}", recording.schema, Self::SCHEMA)));
         }

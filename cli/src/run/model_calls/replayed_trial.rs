@@ -121,7 +121,8 @@ fn mismatch(calls: &[RecordedRequest], is_made: &[bool], equal: &[usize], made: 
 
 /// The request as it would be recorded.
 fn hidden(request: &RecordedRequest, secrets: &Placeholders) -> serde_json::Result<RecordedRequest> {
-    evalsuite_schema::json::from_str(&secrets.hide_in(request)?)
+    let hidden: Value = evalsuite_schema::json::from_str(&secrets.hide_in(request)?)?;
+    evalsuite_schema::json::from_value(hidden)
 }
 
 /// Length of the part of a value that a message shows, in characters.

@@ -8,8 +8,8 @@ use std::thread;
 
 use evalsuite::tooling::{BeginTrial, BegunTrial, EndTrial, EndedCalls};
 use evalsuite_records::record::ModelCalls;
+use evalsuite_schema::json::FromJson;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::recorded_calls::KnownSecrets;
 use super::recorded_trial::{RecordedTrial, lock};
@@ -155,7 +155,7 @@ impl Drop for Turn<'_> {
 }
 
 /// The next message of a test program; `None` if it has closed the connection.
-fn read<T: DeserializeOwned>(connection: &mut BufReader<TcpStream>) -> io::Result<Option<T>> {
+fn read<T: FromJson>(connection: &mut BufReader<TcpStream>) -> io::Result<Option<T>> {
     let mut line = String::new();
     if connection.read_line(&mut line)? == 0 {
         return Ok(None);

@@ -3,13 +3,11 @@
 //! What is meant as an object is never taken for a text: its tokens and its cost would be lost without a word. `output` of the target
 //! decides where the text itself cannot.
 
-use std::fmt;
 use std::path::Path;
 
 use evalsuite_schema::diagnostics::suggest::{listed, quoted};
 use evalsuite_schema::json::Reader;
 use evalsuite_schema::{Object, OutputForm, Value};
-use serde::de::{Deserializer, MapAccess, Visitor};
 
 use crate::agents::Writer;
 use crate::agents::command::output_reply::{self, KEYS, KEYS_OF_SPENDING, Reply, misspelled};
@@ -186,7 +184,7 @@ fn unreadable(text: &str, start: usize, error: &serde_json::Error, writer: Write
 
 fn fault(text: &str, start: usize, error: &serde_json::Error) -> Written {
     let fault = JsonFault::of(error, text, start);
-    broken_after(&fault.shown_in(text), advice(&fault, text), members(&text[start..]))
+    broken_after(&fault.shown_in(text), advice(&fault, text), Reader::new(&text[start..]).members())
 }
 
 /// How a mistake of this kind is usually corrected.
@@ -289,7 +287,7 @@ fn later_object(text: &str) -> Written {
                 let help = "write only the object to the file, and logs to standard error";
                 let members = match read {
                     Ok(Value::Object(object)) => object,
-                    _ => members(&text[opening..]),
+                    _ => Reader::new(&text[opening..]).members(),
                 };
                 return broken_after(
                     &shown_place(text, opening, "a JSON object begins after other text"),
@@ -333,31 +331,6 @@ fn is_reply(
             names_spending || (is_known && !is_fenced && (is_line_start || error.is_eof()))
         }
     }
-}
-
-/// The members of an object up to the first that cannot be read.
-fn members(text: &str) -> Object {
-    struct Members<'m>(&'m mut Object);
-
-    impl<'de> Visitor<'de> for Members<'_> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some((key, value)) = map.next_entry::<String, Value>()? {
-                self.0.insert(key, value);
-            }
-            Ok(())
-        }
-    }
-
-    let mut members = Object::new();
-    // The error is that of the whole text.
-    let _ = Reader::new(text).deserialize_any(Members(&mut members));
-    members
 }
 
 /// Bytes of a line that are shown before and after a place.

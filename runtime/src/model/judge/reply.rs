@@ -7,7 +7,8 @@
 //! that is cut off or malformed.
 
 use evalsuite_records::record::Usage;
-use evalsuite_schema::json::{FromJson, ToJson, from_str_with_unique_keys};
+use evalsuite_schema::Value;
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson, from_str_with_unique_keys, skip_empty};
 use serde::de::DeserializeOwned;
 
 use crate::model::outcome::is_amount;
@@ -25,18 +26,14 @@ use crate::platform::excerpt::{first_chars, trim};
 /// let reply = JudgeReply::new(r#"{"score": 0.9}"#).with_model("small").with_usage(Usage::new(300, 12)).with_cost_usd(0.001);
 /// assert_eq!((reply.text(), reply.model()), (r#"{"score": 0.9}"#, Some("small")));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJson)]
-#[json(fill)]
+#[skip_empty(.., is_cut_off)]
+#[derive(Debug, Clone, Default, PartialEq, ToJson, FromJsonOverDefault)]
 pub struct JudgeReply {
     pub(crate) text: String,
-    #[json(default, skip_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
-    #[json(default, skip_if = "Option::is_none")]
     pub(crate) cost_usd: Option<f64>,
-    #[json(default, skip_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     /// Whether the service cut it off, at a limit of tokens or for another reason.
-    #[json(default, skip_if = "std::ops::Not::not")]
     pub(crate) is_cut_off: bool,
 }
 
@@ -53,13 +50,15 @@ impl JudgeReply {
 
     /// The reply as JSON: all of it, else what follows the thinking of the model, else the last object there.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
-        if let Ok(value) = from_str_with_unique_keys(trim(&self.text)) {
+        let read = |text| from_str_with_unique_keys::<Value>(text).and_then(T::deserialize);
+        if let Ok(value) = read(trim(&self.text)) {
             return Ok(value);
         }
         let answer = answer_of(&self.text)?;
         let last = answer.objects.last().unwrap_or(&answer.text);
-        let read = from_str_with_unique_keys(answer.text).or_else(|_| from_str_with_unique_keys(last));
-        read.map_err(|error| format!("the reply is not the JSON that was asked for: {error}").into())
+        read(answer.text)
+            .or_else(|_| read(last))
+            .map_err(|error| format!("the reply is not the JSON that was asked for: {error}").into())
     }
 }
 

@@ -2,7 +2,7 @@
 //! outputs of tools; and a value of a document with its path, which errors name.
 
 use evalsuite_records::record::{GraderRecord, GraderState, Reason, Status, Verdict};
-use evalsuite_schema::json::{ToJson, json};
+use evalsuite_schema::json::{ToJson, json, skip_empty};
 use evalsuite_schema::{Content, Object, Part, PathRef, Value, media_type};
 
 use crate::model::messages::pretty;
@@ -22,29 +22,26 @@ pub(crate) struct TrajectoryDocument<'d> {
 }
 
 /// What ATIF has no field for in a document. Readers know the keys as those of `extra`.
+#[skip_empty]
 #[derive(Debug, ToJson)]
 pub(crate) struct DocumentExtra<'d> {
     pub(crate) evalsuite: TrialVerdict<'d>,
     /// In the form in which mira writes and reads it.
-    #[json(skip_if = "Option::is_none")]
     pub(crate) reward: Option<Reward<'d>>,
     /// `false` if there was no transcript, only an answer.
-    #[json(skip_if = "Option::is_none")]
     pub(crate) transcript_reported: Option<bool>,
 }
 
+#[skip_empty]
 #[derive(Debug, ToJson)]
 pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) version: String,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) model_name: Option<String>,
-    #[json(skip_if = "Vec::is_empty")]
     pub(crate) tool_definitions: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToJson)]
-#[json(rename_all = "lowercase")]
 pub(crate) enum Source {
     System,
     User,
@@ -52,26 +49,19 @@ pub(crate) enum Source {
     Agent,
 }
 
+#[skip_empty]
 #[derive(Debug, Default, ToJson)]
 pub(crate) struct Step {
     pub(crate) step_id: usize,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) timestamp: Option<String>,
     pub(crate) source: Source,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) model_name: Option<String>,
     pub(crate) message: Value,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) reasoning_content: Option<String>,
-    #[json(skip_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<Call>,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) observation: Option<Observation>,
-    #[json(skip_if = "Object::is_empty")]
     pub(crate) metrics: Object,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) llm_call_count: Option<u64>,
-    #[json(skip_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }
 
@@ -89,13 +79,11 @@ pub(crate) struct Observation {
     pub(crate) results: Vec<CallOutput>,
 }
 
+#[skip_empty]
 #[derive(Debug, ToJson)]
 pub(crate) struct CallOutput {
-    #[json(skip_if = "Option::is_none")]
     pub(crate) source_call_id: Option<String>,
-    #[json(skip_if = "Option::is_none")]
     pub(crate) content: Option<Value>,
-    #[json(skip_if = "Object::is_empty")]
     pub(crate) extra: Object,
 }
 

@@ -29,7 +29,6 @@ const OUTPUT_SHOWN: usize = 2_000;
 
 /// What defines a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToJson, FromJson)]
-#[json(rename_all = "lowercase")]
 pub(crate) enum Scope {
     Target,
     Case,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::{HookState, Reason};
-use evalsuite_schema::json::{FromJson, ToJson, Value};
+use evalsuite_schema::json::{FromJsonOverDefault, ToJson, Value};
 use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use crate::model::suite::EvalSuite;
@@ -49,8 +49,7 @@ pub(crate) struct EnteredSession {
 }
 
 /// `session.json`: the state of a session between its tests.
-#[derive(Debug, Clone, Default, ToJson, FromJson)]
-#[json(fill)]
+#[derive(Debug, Clone, Default, ToJson, FromJsonOverDefault)]
 struct SessionState {
     /// `evalsuite.session/1`.
     schema: String,

@@ -1,9 +1,7 @@
 //! Problems in SARIF 2.1.0, which code scanning and editors read.
 
-use serde::Serialize;
-
-use super::Json;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Position, SourceRange};
+use crate::json::{Value, json};
 
 /// GitHub refuses longer descriptions, in characters.
 const LONGEST: usize = 1024;
@@ -19,83 +17,69 @@ pub struct SarifHelp {
     pub markdown: String,
 }
 
-/// A log in SARIF's form.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub struct SarifLog<'d> {
-    json: Json<'d>,
-}
-
 /// A log with one run: the catalogue as rules, and a result per place. `prefix` is the path from the root of the repository to that of
 /// the paths that are shown.
-pub fn sarif<'d>(diagnostics: &'d Diagnostics, prefix: &str, help: impl Fn(Code) -> SarifHelp) -> SarifLog<'d> {
-    let driver = Json::Object(vec![
-        ("name", "evalsuite".into()),
-        ("semanticVersion", env!("CARGO_PKG_VERSION").into()),
-        ("rules", Json::List(Code::ALL.iter().map(|code| rule(*code, help(*code))).collect())),
-    ]);
-    let run = Json::Object(vec![
-        ("tool", Json::Object(vec![("driver", driver)])),
-        // Columns are those of editors: characters, not UTF-16 units.
-        ("columnKind", "unicodeCodePoints".into()),
-        ("results", Json::List(diagnostics.iter().map(|diagnostic| finding(diagnostic, prefix)).collect())),
-    ]);
-    let json = Json::Object(vec![
-        ("$schema", "https://json.schemastore.org/sarif-2.1.0.json".into()),
-        ("version", "2.1.0".into()),
-        ("runs", Json::List(vec![run])),
-    ]);
-    SarifLog { json }
+pub fn sarif(diagnostics: &Diagnostics, prefix: &str, help: impl Fn(Code) -> SarifHelp) -> Value {
+    let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code, &help(*code))).collect();
+    let results: Vec<Value> = diagnostics.iter().map(|diagnostic| finding(diagnostic, prefix)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "evalsuite", "semanticVersion": env!("CARGO_PKG_VERSION"), "rules": rules}},
+            // Columns are those of editors: characters, not UTF-16 units.
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
 }
 
-fn text<'d>(text: impl Into<Json<'d>>) -> Json<'d> {
-    Json::Object(vec![("text", text.into())])
-}
-
-fn rule(code: Code, help: SarifHelp) -> Json<'static> {
+fn rule(code: Code, help: &SarifHelp) -> Value {
     let first = help.summary.split_inclusive(". ").next().unwrap_or_default().trim();
-    let cut = |summary: &str| text(summary.chars().take(LONGEST).collect::<String>());
-    Json::Object(vec![
-        ("id", code.as_str().into()),
-        ("name", code.name().into()),
-        ("shortDescription", cut(first)),
-        ("fullDescription", cut(&help.summary)),
-        ("help", Json::Object(vec![("text", help.text.into()), ("markdown", help.markdown.into())])),
-        ("defaultConfiguration", Json::Object(vec![("level", code.severity().as_str().into())])),
-    ])
+    let cut = |summary: &str| summary.chars().take(LONGEST).collect::<String>();
+    json!({
+        "id": code.as_str(),
+        "name": code.name(),
+        "shortDescription": {"text": cut(first)},
+        "fullDescription": {"text": cut(&help.summary)},
+        "help": {"text": help.text, "markdown": help.markdown},
+        "defaultConfiguration": {"level": code.severity().as_str()},
+    })
 }
 
-fn finding<'d>(diagnostic: &'d Diagnostic, prefix: &str) -> Json<'d> {
+fn finding(diagnostic: &Diagnostic, prefix: &str) -> Value {
     let Diagnostic { code, message, place, related, help, .. } = diagnostic;
     let help = help.as_ref().map(|help| format!("\nHelp: {help}")).unwrap_or_default();
-    let index = Code::ALL.iter().position(|known| known == code).and_then(|index| u32::try_from(index).ok());
-    let mut finding = vec![
-        ("ruleId", code.as_str().into()),
-        ("ruleIndex", index.into()),
-        ("level", code.severity().as_str().into()),
-        ("message", text(format!("{message}{help}"))),
-        ("locations", Json::List(place.iter().map(|place| location(place, prefix, None)).collect())),
-    ];
+    let locations: Vec<Value> = place.iter().map(|place| location(place, prefix)).collect();
+    let mut finding = json!({
+        "ruleId": code.as_str(),
+        "ruleIndex": Code::ALL.iter().position(|known| known == code),
+        "level": code.severity().as_str(),
+        "message": {"text": format!("{message}{help}")},
+        "locations": locations,
+    });
     if !related.is_empty() {
-        let related = related.iter().map(|related| location(&related.place, prefix, Some(&related.message)));
-        finding.push(("relatedLocations", Json::List(related.collect())));
+        let related = related.iter().map(|related| {
+            let mut location = location(&related.place, prefix);
+            location["message"] = json!({"text": related.message});
+            location
+        });
+        finding["relatedLocations"] = Value::Array(related.collect());
     }
-    Json::Object(finding)
+    finding
 }
 
-fn location<'d>(place: &SourceRange, prefix: &str, message: Option<&'d str>) -> Json<'d> {
+fn location(place: &SourceRange, prefix: &str) -> Value {
     let (start, end) = place.range.unwrap_or((Position::START, Position::START));
-    let artifact = vec![("uri", uri(&format!("{prefix}{}", place.file)).into()), ("uriBaseId", "%SRCROOT%".into())];
-    let region = vec![
-        ("startLine", start.line.into()),
-        ("startColumn", start.column.into()),
-        ("endLine", end.line.into()),
-        ("endColumn", end.column.into()),
-    ];
-    let physical = vec![("artifactLocation", Json::Object(artifact)), ("region", Json::Object(region))];
-    let mut location = vec![("physicalLocation", Json::Object(physical))];
-    location.extend(message.map(|message| ("message", text(message))));
-    Json::Object(location)
+    json!({"physicalLocation": {
+        "artifactLocation": {"uri": uri(&format!("{prefix}{}", place.file)), "uriBaseId": "%SRCROOT%"},
+        "region": {
+            "startLine": start.line,
+            "startColumn": start.column,
+            "endLine": end.line,
+            "endColumn": end.column,
+        },
+    }})
 }
 
 /// A relative path as a URI reference (RFC 3986).
@@ -120,7 +104,6 @@ mod tests {
         let help = |_| SarifHelp { summary: "A sentence. ".repeat(200), ..SarifHelp::default() };
         let none = Diagnostics::new();
         let log = sarif(&none, "", help);
-        let log = serde_json::to_value(&log).unwrap();
         let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
         assert_eq!(rule["shortDescription"]["text"], "A sentence.");
         assert_eq!(rule["fullDescription"]["text"].as_str().unwrap().len(), LONGEST);

@@ -20,10 +20,10 @@ use serde_json::Result;
 
 use super::writer::{JsonWriter, Spacing, json_of, written};
 use super::{Reader, Value};
-use crate::diagnostics::{Diagnostic, Location};
 use crate::json::writer::{Parts, Texts};
 use crate::json::{Number, Object};
 
+pub(super) use self::read::key_as_number;
 pub use self::read::{Fields, Variant};
 
 /// Data that is written as JSON. `#[derive(ToJson)]` of `evalsuite-derive` implements it.
@@ -233,7 +233,7 @@ macro_rules! by_serde {
     )*};
 }
 
-by_serde! { () bool u8 u128 i32 i64 u16 u32 u64 usize f64 str String PathBuf Number Value Object serde_json::Value Location Diagnostic }
+by_serde! { () bool u8 u128 i32 i64 u16 u32 u64 usize f64 str String PathBuf Number Value Object serde_json::Value }
 
 /// Types that hold a value.
 macro_rules! by_content {

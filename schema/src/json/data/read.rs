@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::PathBuf;
 
-use serde::de::{Deserialize as _, Error as _, Unexpected};
+use serde::de::{Error as _, Unexpected};
 use serde_json::{Error, Result};
 
 use super::FromJson;
-use crate::diagnostics::{Diagnostic, Location};
 use crate::json::{Object, Value, from_str};
 
 macro_rules! read_integers {
@@ -40,7 +39,7 @@ fn out_of_range(number: i128, expected: &'static str) -> Error {
     Error::custom(format_args!("invalid value: integer `{number}`, expected {expected}"))
 }
 
-fn key_as_number(key: String) -> Value {
+pub(in crate::json) fn key_as_number(key: String) -> Value {
     match from_str(&key) {
         Ok(number @ Value::Number(_)) if !key.contains(char::is_whitespace) => number,
         _ => Value::String(key),
@@ -93,19 +92,6 @@ impl FromJson for Object {
 impl FromJson for PathBuf {
     fn from_json(value: Value) -> Result<Self> {
         String::from_json(value).map(Self::from)
-    }
-}
-
-impl FromJson for Location {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut fields = Fields::of(value, "struct Location")?;
-        Ok(Self::new(fields.required::<String>("file")?, fields.required("line")?, fields.required("column")?))
-    }
-}
-
-impl FromJson for Diagnostic {
-    fn from_json(value: Value) -> Result<Self> {
-        Self::deserialize(value)
     }
 }
 

@@ -21,9 +21,11 @@ use serde::ser::{
 use serde_json::{Error, Number, Result};
 
 use super::ToJson;
-use crate::diagnostics::Location;
 use crate::json::number;
 use crate::sorting::sort;
+
+/// The name under which a place in a file is serialized.
+const LOCATION: &str = "$evalsuite_schema::diagnostics::private::Location";
 
 /// Changes a text.
 pub type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
@@ -432,7 +434,7 @@ impl<'w, 'd> Serializer for &'w mut JsonWriter<'d> {
     }
 
     fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
-        let is_left_out = name == Location::SERIALIZED && self.spacing == Spacing::Canonical;
+        let is_left_out = name == LOCATION && self.spacing == Spacing::Canonical;
         if name != number::NAME && !is_left_out {
             return self.open("{", "}");
         }

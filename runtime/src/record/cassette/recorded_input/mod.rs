@@ -9,12 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::discovery::with_slashes;
-use evalsuite_schema::json::{FromJson, ToJson, json};
+use evalsuite_schema::json::{FromJson, ToJson, json, skip_empty};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};
 use evalsuite_schema::{
     AcpTarget, Argument, Case, CliTarget, Command, Content, Hook, Hooks, Input, OutputForm, Sealing, Value,
-    WorkspaceCopy, is_default,
+    WorkspaceCopy,
 };
 
 use crate::model::messages::{file_parts, given_messages, pretty, prompt};
@@ -39,66 +39,50 @@ const SHOWN_FILES: usize = 10;
 const SHOWN_LINES: usize = 30;
 
 /// Everything an outcome depends on that does not differ between machines, besides the agent, the graders and their judges.
+#[skip_empty(.., user, files, variables, workspace, hooks, target_hooks, scripts, known_facts)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct AgentInput {
     target: String,
     /// As written in the case file, with `${{ NAME }}` for values.
     input: Input,
     /// The user's input of each turn of a conversation.
-    #[json(default, skip_if = "Vec::is_empty")]
     turns: Vec<Value>,
     /// The simulated user, as far as what it says depends on it; null without one.
-    #[json(default, skip_if = "Value::is_null")]
     user: Value,
     /// SHA-256 of input files by their path in the case file.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
     /// HMAC-SHA-256 of the values of the variables in the input, by name: as far as they are set.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     variables: BTreeMap<String, String>,
     /// SHA-256 of the workspace's files before any hook, by path; also the directories without files.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     workspace: BTreeMap<String, String>,
-    #[json(default, skip_if = "Vec::is_empty")]
     repos: Vec<Value>,
     /// The hooks of the workspace; null without any.
-    #[json(default, skip_if = "Value::is_null")]
     hooks: Value,
     /// The hooks of the target; null without any.
-    #[json(default, skip_if = "Value::is_null")]
     target_hooks: Value,
     /// SHA-256 of the files that the commands of these hooks name, by path as written.
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     scripts: BTreeMap<String, String>,
     /// The command of the target, if it is one.
-    #[json(default, skip_if = "Option::is_none")]
     command: Option<CommandInput>,
     /// [`KNOWN_FACTS`] when it was recorded.
-    #[json(default, skip_if = "is_default")]
     known_facts: u32,
 }
 
 /// A command as written in the targets file, with `${{ NAME }}` for values.
+#[skip_empty(.., in_suite_directory, env, acp, mcp, sealing)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 struct CommandInput {
     command: String,
-    #[json(default, skip_if = "Option::is_none")]
     cwd: Option<String>,
-    #[json(default, skip_if = "std::ops::Not::not")]
     in_suite_directory: bool,
     files_format: String,
-    #[json(default, skip_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
     /// Of an agent that speaks the Agent Client Protocol: its authentication method, its permissions and whether it has files of the client. Null for a command.
-    #[json(default, skip_if = "Value::is_null")]
     acp: Value,
     /// MCP servers of the agent, with the faults of their tools. Null without.
-    #[json(default, skip_if = "Value::is_null")]
     mcp: Value,
-    #[json(default, skip_if = "Option::is_none")]
     output: Option<OutputForm>,
     /// What a sealed command may use; null if neither the target nor the suite says so.
-    #[json(default, skip_if = "Value::is_null")]
     sealing: Value,
 }
 
