@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use evalsuite_records::record::Note;
 use evalsuite_schema::Value;
@@ -85,6 +86,7 @@ impl GradingContext<'_> {
             workspace: self.evidence.workspace().to_owned(),
             environment: self.environment.clone(),
             seal: JudgeSeal::default(),
+            command_calls: Arc::default(),
         };
         GraderInquiry::new(grader, self.judges.clone())
     }

@@ -239,7 +239,7 @@ struct CommandJudge {
     seal: JudgeSeal,
     environment: CommandEnvironment,
     redactor: Redactor,
-    calls: AtomicU32,
+    calls: Arc<AtomicU32>,
 }
 
 /// The judge that calls a command. The files of its calls go to the directory of the grader that asks.
@@ -254,7 +254,7 @@ fn command_judge(agent: CliAgent, grader: &AskingGrader, places: &SuiteLocation)
         seal: grader.seal.clone(),
         environment: grader.environment.clone(),
         redactor: grader.files.redactor().and(variables.iter().map(String::as_str)),
-        calls: AtomicU32::new(0),
+        calls: Arc::clone(&grader.command_calls),
     };
     BoundJudge::blocking(name, move |request| judge.answer(request))
 }
@@ -294,7 +294,8 @@ impl CommandJudge {
             seal: seal.start.as_ref(),
         });
         let outcome = answered.reported;
-        let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
+        // The reply itself goes before a transcript.
+        let said = outcome.text.or_else(|| outcome.messages.as_deref().map(answer)).unwrap_or_default();
         let reply = JudgeReply {
             // It is recorded, so it must not hold the secrets that the command was given.
             text: self.redactor.apply(&said).into_owned(),
@@ -326,6 +327,8 @@ pub(crate) struct AskingGrader {
     pub(crate) workspace: PathBuf,
     pub(crate) environment: CommandEnvironment,
     pub(crate) seal: JudgeSeal,
+    /// Number of calls of commands so far, of all judges: each call has a directory of its own.
+    pub(crate) command_calls: Arc<AtomicU32>,
 }
 
 /// Whether the kernel confined the commands that a grader has asked so far.

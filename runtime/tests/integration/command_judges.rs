@@ -221,3 +221,69 @@ fn replies_of_another_command_or_script_are_not_those_of_a_judge() {
     write(&line, kind);
     assert_eq!(place.run(&evals(), Mode::Replay).status(), Status::Passed);
 }
+
+/// A judge that replies, and two that reply nothing.
+const SILENT: &str = r#"targets:
+  - { name: kind, provider: cli, command: "echo '{\"score\": 1}' > {OUTPUT_FILE}" }
+  - { name: silent, provider: cli, command: "echo error: rate limited" }
+  - { name: absent, provider: cli, command: "echo error: rate limited" }
+  - { name: strict, provider: cli, command: "echo '{\"score\": 0}' > {OUTPUT_FILE}" }
+  - { name: logs, provider: cli, command: "echo '{\"score\": 0}' > {OUTPUT_FILE}; cp suites/x/said.json $EVALSUITE_TRAJECTORY_PATH" }
+"#;
+
+/// A transcript that ends with a judgement.
+const SAID: &str = r#"{"schema_version": "ATIF-v1.8", "session_id": "s", "agent": {"name": "x", "version": "1"},
+    "steps": [{"step_id": 1, "source": "agent", "message": "{\"score\": 1}"}]}"#;
+
+#[test]
+fn a_judge_that_replies_nothing_does_not_get_the_reply_of_another_one() {
+    let place = Place::new();
+    fs::write(place.0.path().join("targets.yaml"), SILENT).unwrap();
+    let evals = place.evals(asks(json!({})), json!({})).with_command_judges();
+    let case = place.live(&evals.with_default_judges(["kind", "silent", "absent"]));
+    let reason = case.record().reason.as_ref().unwrap();
+    assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::JudgeError), "{case}");
+    assert!(reason.message.contains("the command wrote no output file"), "{case}");
+
+    async fn both(evidence: &Evidence<'_>) -> Result<bool, JudgeError> {
+        let kind = evidence.named_judge("kind").ask("polite?").await?;
+        Ok(evidence.named_judge("silent").ask("polite?").await? == kind)
+    }
+    let evals = place.evals(grader("both", 5, json!({"user": {"grader": "both"}})), json!({}));
+    let case = place.live(&evals.with_grader("both", both).with_command_judges());
+    assert_eq!(case.status(), Status::Error, "{case}");
+}
+
+#[test]
+fn what_an_agent_leaves_where_a_judge_replies_is_not_its_reply() {
+    let place = Place::new();
+    fs::write(place.0.path().join("targets.yaml"), SILENT).unwrap();
+    let judged = |name: &str| place.evals(asks(json!({"target": name})), json!({})).with_command_judges();
+    let of_judge = place.live(&judged("kind")).directory().join("trial-000/graders");
+    let grader = fs::read_dir(of_judge).unwrap().next().unwrap().unwrap().file_name();
+    for (name, status, file, text) in [
+        ("strict", Status::Failed, "trajectory.json", SAID),
+        ("silent", Status::Error, "output", r#"{"score": 1}"#),
+        ("silent", Status::Error, "trajectory.json", SAID),
+    ] {
+        let grader = grader.clone();
+        let agent = move |trial: &mut Trial<'_>| {
+            let directory = trial.workspace().parent().unwrap().join("graders").join(&grader).join("judge-1");
+            fs::create_dir_all(&directory)?;
+            fs::write(directory.join(file), text)?;
+            anyhow::Ok("rude".to_owned())
+        };
+        let case = place.live(&judged(name).with_agent(agent));
+        assert_eq!(case.status(), status, "{name} {file}: {case}");
+    }
+}
+
+#[test]
+fn the_transcript_of_a_judge_is_not_its_reply() {
+    let place = Place::new();
+    fs::write(place.0.path().join("targets.yaml"), SILENT.replace("suites/x", &place.0.path().to_string_lossy()))
+        .unwrap();
+    fs::write(place.0.path().join("said.json"), SAID).unwrap();
+    let case = place.live(&place.evals(asks(json!({"target": "logs"})), json!({})).with_command_judges());
+    assert_eq!((case.status(), first(&case).value), (Status::Failed, Some(0.0)), "{case}");
+}

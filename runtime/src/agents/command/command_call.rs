@@ -50,6 +50,13 @@ impl ResolvedCommand<'_> {
     fn run(&self, line: &str, ask: &CommandCall<'_>, answer: &mut CommandAnswer) -> Result<(), CommandFailure> {
         let failed = CommandFailure::Failed;
         let directory = ask.directory.path();
+        // What an earlier call or the agent under test has left is not what this command writes.
+        for file in [OUTPUT, TRAJECTORY] {
+            ask.directory.remove(file).map_err(|error| {
+                let path = directory.join(file);
+                failed(format!("{} is from before the call, and cannot be removed: {error}", path.display()))
+            })?;
+        }
         ask.directory.write(PROMPT, ask.prompt.as_bytes()).map_err(|error| {
             failed(format!("the prompt cannot be written to {}: {error}", directory.join(PROMPT).display()))
         })?;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use evalsuite_records::record::{AnswerPair, Mode, PairRecord, PairReply, Reason, ReasonCode, Side};
 use evalsuite_schema::grader::JudgeSettings;
@@ -132,6 +133,7 @@ impl PairJudging<'_> {
             workspace,
             environment,
             seal: JudgeSeal::default(),
+            command_calls: Arc::default(),
         })
     }
 

@@ -117,6 +117,7 @@ impl<'t> Speaker<'t> {
             workspace: trial.workspace.clone(),
             environment: environment.clone(),
             seal: seal.clone(),
+            command_calls: Arc::default(),
             path,
         };
         let inquiry = GraderInquiry::new(asking, self.choice.clone());
