@@ -7,7 +7,7 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::suggest::listed;
 use evalsuite_schema::json::{FromJson, ToJson};
-use evalsuite_schema::{Message, Role, ToolCall, Value};
+use evalsuite_schema::{Message, PathRef, Role, ToolCall, Value};
 
 use crate::model::depth::{replace_too_deep, values_of};
 use crate::model::outcome::{Outcome, is_amount};
@@ -16,6 +16,8 @@ use crate::model::outcome::{Outcome, is_amount};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recording {
     pub(crate) messages: Vec<Message>,
+    /// Files that are part of the answer.
+    pub(crate) files: Vec<PathRef>,
     /// Everything else an agent can report at its end, as reported until now; `messages` are never in it.
     pub(crate) outcome: Outcome,
     pub(crate) log: String,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use evalsuite_records::record::{Usage, milliseconds};
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
+use evalsuite_schema::{Content, Message, PathRef, ToolCall, Value};
 use serde::Serialize;
 
 use crate::model::agent_report::{CallPosition, Recording};
@@ -131,11 +131,11 @@ impl Recorder {
     }
 
     /// Records a file that the agent made or gave as an answer: a path relative to the workspace, or below it or the directory of the
-    /// trial. It becomes a message of the assistant.
+    /// trial. It becomes a part of the message that is the answer, and is not a message by itself: an agent that records only files has not
+    /// reported its tool calls.
     pub fn file(&self, path: impl AsRef<Path>) {
         let path = path.as_ref().to_string_lossy().into_owned();
-        let part = Part::File(PathRef::new(path));
-        self.message(Message::new(Role::Assistant, Content::Parts(vec![part])));
+        self.record(|recording| recording.files.push(PathRef::new(path)));
     }
 
     /// Records tokens used. Several calls add up.
@@ -343,6 +343,7 @@ fn json(value: &(impl Serialize + ?Sized)) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::Role;
     use evalsuite_schema::json::json;
 
     use super::*;

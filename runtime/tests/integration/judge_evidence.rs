@@ -112,6 +112,32 @@ fn files_of_the_answer_are_shown_as_text() {
 }
 
 #[test]
+fn a_recorded_file_is_shown_with_the_text_that_is_returned_and_reports_no_calls() {
+    fn agent(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+        fs::write(trial.workspace().join("a.txt"), "first").map_err(|error| AgentError::new(error.to_string()))?;
+        trial.recorder().file("a.txt");
+        Ok("Here it is.".into())
+    }
+    let (place, judge) = (Place::new(), scripted([YES]));
+    let evals = || place.evals(json!({}), json!({})).with_judge(judge.clone());
+    for case in [
+        place.run(&evals().with_agent(agent), Mode::Record),
+        place.run(&evals().with_agent(|_: &mut Trial<'_>| -> Result<String, AgentError> { panic!() }), Mode::Replay),
+    ] {
+        assert_eq!(
+            (case.status(), case.trials()[0].answer.as_deref()),
+            (Status::Passed, Some("Here it is.")),
+            "{case}"
+        );
+    }
+    let prompt = judge.asked()[0].user().to_owned();
+    assert!(prompt.contains("Here it is.\n[[ file: a.txt ]]\nfirst"), "{prompt}");
+    let calls = grader("calls", 5, json!({"execution-metrics": {"max_tool_calls": 0}}));
+    let evals = Evals::new(suite("cases", "mixed", place.0.path(), &[case_json("b", json!([calls]), json!({}))]));
+    broken(&place.run(&evals.with_agent(agent), Mode::Live), "the agent's calls are not known");
+}
+
+#[test]
 fn a_preprocessor_makes_text_of_a_file_by_its_extension_or_media_type() {
     let describe = r#"cat; echo " read""#;
     for kind in ["bin", ".BIN"] {

@@ -8,7 +8,7 @@ use std::{fs, io};
 use evalsuite_records::file_replacement::replace_user_text;
 use evalsuite_records::record::{Reason, ReasonCode, Stage, Usage};
 use evalsuite_schema::json::{Fields, FromJson, JsonWriter, Result as JsonResult, ToJson};
-use evalsuite_schema::{Message, Value};
+use evalsuite_schema::{Message, PathRef, Value};
 
 use crate::model::agent_report::{Captured, Recording};
 use crate::model::outcome::Outcome;
@@ -106,6 +106,8 @@ impl FromJson for Outcome {
 #[json(default)]
 pub(crate) struct Reported {
     messages: Vec<Message>,
+    #[json(skip_if = "Vec::is_empty")]
+    files: Vec<PathRef>,
     usage: Option<Usage>,
     log: String,
     complete: bool,
@@ -201,8 +203,8 @@ impl AgentCall {
         (started_at, ended_at): (String, String),
         workspace: ReplayableChanges,
     ) -> Self {
-        let Recording { messages, outcome: Outcome { usage, .. }, log, complete, captured } = recording.clone();
-        let reported = Reported { messages, usage, log, complete, captured };
+        let Recording { messages, files, outcome: Outcome { usage, .. }, log, complete, captured } = recording.clone();
+        let reported = Reported { messages, files, usage, log, complete, captured };
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         Self { started_at, ended_at, took_ms, returned: outcome.clone(), reported, workspace }
     }
@@ -212,8 +214,8 @@ impl AgentCall {
     }
 
     pub(crate) fn recording(&self) -> Recording {
-        let Reported { messages, usage, log, complete, captured } = self.reported.clone();
-        Recording { messages, outcome: Outcome { usage, ..Outcome::default() }, log, complete, captured }
+        let Reported { messages, files, usage, log, complete, captured } = self.reported.clone();
+        Recording { messages, files, outcome: Outcome { usage, ..Outcome::default() }, log, complete, captured }
     }
 }
 

@@ -113,8 +113,10 @@ impl Called {
         let Ok(outcome) = &self.result else { return };
         let files = prepared.answer_files();
         let messages = outcome.messages.as_deref().or_else(|| self.recording.transcript()).unwrap_or_default();
-        let mut answers = named_files(messages.iter().filter(|message| message.role == Role::Assistant)).into_iter();
-        let refused = answers.find_map(|file| Some((file.written.clone(), files.check(file).err()?)));
+        let answers = named_files(messages.iter().filter(|message| message.role == Role::Assistant)).into_iter();
+        let refused = answers
+            .chain(&self.recording.files)
+            .find_map(|file| Some((file.written.clone(), files.check(file).err()?)));
         if let Some((written, error)) = refused {
             let message = format!(
                 "the file `{written}` of the answer {error}; the files of an answer are in the workspace or the trial's directory"

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_records::record::{ReasonCode, Stage, Usage};
-use evalsuite_schema::{Content, Message, Role, Value};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, Value};
 
 use crate::model::agent_report::Recording;
 use crate::model::evidence::{Evidence, Facts, UnknownWork};
-use crate::model::messages::{answer, content_text};
+use crate::model::messages::{answer, content_text, named_files};
 use crate::model::outcome::{Outcome, is_amount};
 use crate::platform::excerpt::first_bytes;
 use crate::run::budgets;
@@ -210,10 +210,11 @@ const PARTIAL_COST: &str = "the cost is not known: some spans of model calls hav
 const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
     those of the session so far, as the protocol says; write which they are as `tokens: turn` or `tokens: session` of its target";
 
-/// The answer, and the messages if the agent reported them.
+/// The answer, and the messages if the agent reported them, or the answer has files.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
     let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
-    let Some(mut transcript) = reported.map(<[Message]>::to_vec) else {
+    let without_messages = (!recording.files.is_empty()).then_some([].as_slice());
+    let Some(mut transcript) = reported.or(without_messages).map(<[Message]>::to_vec) else {
         return (outcome.text.clone().unwrap_or_default(), None);
     };
     if let Some(text) = &outcome.text
@@ -221,8 +222,40 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
     {
         end_with(&mut transcript, text);
     }
+    add_files(&mut transcript, &recording.files);
     answer_calls(&mut transcript);
     (answer(&transcript), Some(transcript))
+}
+
+/// Makes recorded files parts of the message that is the answer, unless it names them.
+fn add_files(transcript: &mut Vec<Message>, files: &[PathRef]) {
+    let is_answer = |message: &Message| message.role == Role::Assistant && message.content.is_some();
+    let at = transcript.iter().rposition(is_answer);
+    let named: Vec<&PathRef> = at.map(|at| named_files([&transcript[at]])).unwrap_or_default();
+    let mut parts: Vec<Part> = Vec::new();
+    for file in files.iter().filter(|file| named.iter().all(|named| named.path != file.path)) {
+        let part = Part::File(file.clone());
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    if parts.is_empty() {
+        return;
+    }
+    let Some(at) = at else {
+        // No model has said this.
+        let mut message = Message::new(Role::Assistant, Content::Parts(parts));
+        message.llm_call_count = Some(0);
+        return transcript.push(message);
+    };
+    let content = &mut transcript[at].content;
+    match content {
+        Some(Content::Parts(of_answer)) => of_answer.append(&mut parts),
+        other => {
+            let text = other.as_ref().map(content_text).map(Part::Text);
+            *other = Some(Content::Parts(text.into_iter().chain(parts).collect()));
+        }
+    }
 }
 
 /// The answer is the last message. A span without the content of the model's message may have reported this very message.
@@ -351,6 +384,32 @@ mod tests {
         assert_eq!(transcript[0].tool_calls.len(), 1);
         recording.messages.push(Message::text(Role::Assistant, "done"));
         assert_eq!(assemble(&Outcome::from("done"), &recording).1.unwrap().len(), 2);
+    }
+
+    #[test]
+    fn recorded_files_are_parts_of_the_answer_and_report_no_calls() {
+        let file = || PathRef::new("report.md");
+        let parts = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| Part::Text((*text).to_owned()));
+            Content::Parts(texts.chain([Part::File(file())]).collect())
+        };
+        let recording = Recording { files: vec![file(), file()], ..Recording::default() };
+        let (answer, transcript) = assemble(&Outcome::from("done"), &recording);
+        let [message] = transcript.as_deref().unwrap() else { panic!("{transcript:?}") };
+        assert_eq!((answer.as_str(), message.content.as_ref()), ("done", Some(&parts(&["done"]))));
+        assert!(unknown_work(&Outcome::from("done"), &recording, true).calls.is_some());
+        // Without an answer, they are one. Messages keep their parts, and a file that is named is not added again.
+        let (answer, transcript) = assemble(&Outcome::new(), &recording);
+        assert_eq!((answer.as_str(), &transcript.unwrap()[0].content), ("", &Some(parts(&[]))));
+        let returned = Message::new(Role::Assistant, parts(&["a", "b"]));
+        let outcome =
+            Outcome::new().with_messages(vec![returned.clone(), Message::tool_result("x", Content::Text("y".into()))]);
+        assert_eq!(assemble(&outcome, &recording).1.unwrap()[0], returned);
+        let captured =
+            Captured { messages: Some(vec![Message::text(Role::Assistant, "of a span")]), ..Captured::default() };
+        let spans = Recording { captured, ..recording };
+        assert_eq!(assemble(&Outcome::new(), &spans).1.unwrap()[0].content, Some(parts(&["of a span"])));
+        assert!(!is_reported(&Outcome::new(), &spans), "the calls of the spans count");
     }
 
     #[test]

@@ -351,6 +351,7 @@ impl ConversationSoFar {
         self.add_report(&recording.outcome, &recording.captured);
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
+        self.recording.files.extend(recording.files);
         self.recording.messages.extend(recording.outcome.text.map(|text| Message::text(Role::Assistant, text)));
     }
 
