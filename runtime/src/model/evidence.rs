@@ -114,6 +114,14 @@ fn is_of_server(message: &Message) -> bool {
     message.content.is_none() && message.metadata.as_ref().is_some_and(|metadata| metadata.get(OF_SERVER).is_some())
 }
 
+/// Whether some of the messages have a number of tokens, or a cost, and a message of a model has none: their sum is too small.
+pub(crate) fn is_partial(messages: &[Message], is_known: fn(&Message) -> bool) -> bool {
+    let is_of_model = |message: &&Message| {
+        message.role == Role::Assistant && message.llm_call_count != Some(0) && !is_of_server(message)
+    };
+    messages.iter().any(is_known) && !messages.iter().filter(is_of_model).all(is_known)
+}
+
 /// What is not known of an agent's work, and why.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnknownWork {

@@ -6,6 +6,7 @@ use evalsuite_records::record::Usage;
 use evalsuite_schema::json::from_slice_with_unique_keys;
 use evalsuite_schema::{Content, Message, Object, Role, ToolCall, Value};
 
+use crate::model::evidence::is_partial;
 use crate::model::messages::answer;
 use crate::model::outcome::Outcome;
 use crate::record::trajectory::document::{self, FORMS, Form, Node};
@@ -26,12 +27,14 @@ pub(crate) fn read(json: &[u8]) -> Result<Outcome, TrajectoryError> {
     for (index, step) in list.items()?.enumerate() {
         steps.step(&step, index + 1)?;
     }
-    let StepReader { messages, usage: mut used, cost: mut cost_usd, .. } = steps;
-    // The totals of the document, or else the sums of its steps.
+    let StepReader { messages, usage, cost, .. } = steps;
+    // The totals of the document, or else the sums of its steps. Some of them have no sum.
+    let mut used = usage.filter(|_| !is_partial(&messages, |message| message.usage.is_some()));
+    let mut cost_usd = cost.filter(|_| !is_partial(&messages, |message| message.cost_usd.is_some()));
     if let Some(totals) = root.get("final_metrics") {
         totals.object()?;
         let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
-        used = usage(&totals, names, used)?.or(used);
+        used = self::usage(&totals, names, used)?.or(used);
         cost_usd = totals.get("total_cost_usd").map(|cost| cost.amount()).transpose()?.or(cost_usd);
     }
     Ok(Outcome {

@@ -9,7 +9,7 @@ use evalsuite_records::record::{ReasonCode, Stage, Usage};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, Value};
 
 use crate::model::agent_report::Recording;
-use crate::model::evidence::{Evidence, Facts, UnknownWork};
+use crate::model::evidence::{Evidence, Facts, UnknownWork, is_partial};
 use crate::model::messages::{answer, content_text, named_files};
 use crate::model::outcome::{Outcome, is_amount};
 use crate::platform::excerpt::first_bytes;
@@ -206,6 +206,12 @@ const PARTIAL_TOKENS: &str = "the tokens are not known: some spans of model call
 const PARTIAL_COST: &str = "the cost is not known: some spans of model calls have it (`gen_ai.usage.cost`), and others do not; report the \
     total with `trial.cost_usd`";
 
+/// Why the sums of messages are not known.
+const PARTIAL_TOKENS_OF_MESSAGES: &str = "the tokens are not known: some messages of the assistant have them (`usage`), and others do not; \
+    report those of each call of a model, or the total";
+const PARTIAL_COST_OF_MESSAGES: &str = "the cost is not known: some messages of the assistant have it (`cost_usd`), and others do not; \
+    report that of each call of a model, or the total";
+
 /// Why the tokens of an agent over ACP are not known.
 const UNCLEAR_TOKENS: &str = "the tokens are not known: after the first turn, the agent reported numbers that can be those of the turn, or \
     those of the session so far, as the protocol says; write which they are as `tokens: turn` or `tokens: session` of its target";
@@ -314,9 +320,14 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     let calls = missing.filter(|missing| !reports_messages && (!has_spans || missing.lacks_calls));
     let nothing = is_rust && !reports_messages && !has_spans;
     let own = outcome.messages.as_deref().or_else(|| recording.has_messages().then_some(&*recording.messages));
-    let reports_tokens = outcome.usage.is_some() || own.into_iter().flatten().any(|message| message.usage.is_some());
-    let reports_cost =
-        outcome.cost_usd.is_some() || own.into_iter().flatten().any(|message| message.cost_usd.is_some());
+    let own = own.unwrap_or_default();
+    // Of a number that the agent reports itself, whether only some of its messages have it.
+    let own_number = |has_total: bool, is_known: fn(&Message) -> bool| match has_total {
+        true => Some(false),
+        false => own.iter().any(is_known).then(|| is_partial(own, is_known)),
+    };
+    let own_tokens = own_number(outcome.usage.is_some(), |message| message.usage.is_some());
+    let own_cost = own_number(outcome.cost_usd.is_some(), |message| message.cost_usd.is_some());
     let of_spans = |lacks: bool, why: &str| {
         let missing = missing.filter(|missing| missing.lacks_spending);
         let hidden = missing.map(|missing| format!("tokens and cost are not known: {}", missing.message));
@@ -331,8 +342,14 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
         calls: calls.or_else(|| servers?.missing.clone()),
         model_calls: unseen.map(|_| NO_MODEL_CALLS.to_owned()),
         known_tools: unseen.filter(|servers| !servers.are_all).map(|servers| servers.tools.clone()),
-        tokens: unclear.or_else(|| of_spans(captured.lacks_tokens, PARTIAL_TOKENS)).filter(|_| !reports_tokens),
-        cost: of_spans(captured.lacks_cost, PARTIAL_COST).filter(|_| !reports_cost),
+        tokens: match own_tokens {
+            Some(is_partial) => is_partial.then(|| PARTIAL_TOKENS_OF_MESSAGES.to_owned()),
+            None => unclear.or_else(|| of_spans(captured.lacks_tokens, PARTIAL_TOKENS)),
+        },
+        cost: match own_cost {
+            Some(is_partial) => is_partial.then(|| PARTIAL_COST_OF_MESSAGES.to_owned()),
+            None => of_spans(captured.lacks_cost, PARTIAL_COST),
+        },
     }
 }
 
@@ -457,6 +474,20 @@ mod tests {
         let mut said = Message::text(Role::Assistant, "x");
         said.usage = Some(Usage::new(2, 2));
         assert_eq!(unknown(&Outcome::new().with_messages(vec![said]), &partial), (false, false));
+        // Messages of models that do not all have a number have no sum.
+        let mut paid = Message::text(Role::Assistant, "x");
+        (paid.usage, paid.cost_usd) = (Some(Usage::new(2, 2)), Some(0.5));
+        let mut not_of_model = Message::text(Role::Assistant, "of the program");
+        not_of_model.llm_call_count = Some(0);
+        let user = Message::text(Role::User, "y");
+        let all = vec![user, paid.clone(), not_of_model];
+        let some = [all.clone(), vec![Message::text(Role::Assistant, "z")]].concat();
+        assert_eq!(unknown(&Outcome::new().with_messages(all), &partial), (false, false));
+        assert_eq!(unknown(&Outcome::new().with_messages(some.clone()), &Recording::default()), (true, true));
+        let with_total = Outcome::new().with_messages(some).with_usage(Usage::new(9, 9));
+        assert_eq!(unknown(&with_total, &partial), (false, true));
+        let recorded = Recording { messages: vec![Message::text(Role::Assistant, "z"), paid], ..Recording::default() };
+        assert_eq!(unknown(&Outcome::new(), &recorded), (true, true));
         // Messages without tokens say nothing about spans of models that may be missing.
         let missing = Some(MissingSpans::unassigned(&["chat"]));
         let unassigned = Recording { captured: Captured { missing, ..Captured::default() }, ..recording };

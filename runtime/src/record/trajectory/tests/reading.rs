@@ -132,6 +132,29 @@ fn totals_that_lack_a_number_have_that_of_the_steps_or_are_not_known() {
 }
 
 #[test]
+fn some_steps_with_metrics_have_no_sum() {
+    let read = |metrics: Value, totals: Value| {
+        let read = document(json!({
+            "schema_version": "ATIF-v1.8", "agent": {"name": "a", "version": "1"}, "final_metrics": totals,
+            "steps": [
+                {"step_id": 1, "source": "user", "message": "x"},
+                {"step_id": 2, "source": "agent", "message": "y",
+                 "metrics": {"prompt_tokens": 9, "completion_tokens": 3, "cost_usd": 0.5}},
+                {"step_id": 3, "source": "agent", "message": "z", "metrics": metrics},
+            ],
+        }));
+        let read = read.unwrap();
+        (read.usage, read.cost_usd)
+    };
+    assert_eq!(read(json!({}), json!({})), (None, None));
+    assert_eq!(read(json!({"prompt_tokens": 900}), json!({"total_completion_tokens": 7})), (None, None));
+    let all = json!({"prompt_tokens": 1, "completion_tokens": 1, "cost_usd": 0.25});
+    assert_eq!(read(all, json!({})), (Some(Usage::new(10, 4)), Some(0.75)));
+    let totals = json!({"total_prompt_tokens": 30, "total_completion_tokens": 4, "total_cost_usd": 2});
+    assert_eq!(read(json!({}), totals), (Some(Usage::new(30, 4)), Some(2.0)));
+}
+
+#[test]
 fn copied_context_is_no_work_of_this_trajectory() {
     let copied = json!({
         "step_id": 1, "source": "agent", "message": "copied", "is_copied_context": true,
