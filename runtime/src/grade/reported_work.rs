@@ -51,7 +51,7 @@ pub(crate) fn knows_all_tools(evidence: &Evidence<'_>) -> bool {
 pub(crate) fn tool_calls<'e>(evidence: &'e Evidence<'_>) -> Result<Vec<&'e ToolCall>, NotReported> {
     let unknown = &evidence.facts().unknown;
     let others = unknown.known_tools.as_ref().map(|_| ONLY_SERVERS);
-    known(evidence.tool_calls(), unknown.calls.as_deref().or(others), NO_CALLS)
+    known(evidence.tool_calls(), evidence.unknown_calls().or(others), NO_CALLS)
 }
 
 /// The calls of tools with names that `is_meant` accepts, in order. `names` are all names that the grader asks for.
@@ -61,7 +61,7 @@ pub(crate) fn calls_of_tools<'e>(
     is_named: fn(&str, &str) -> bool,
 ) -> Result<Vec<&'e ToolCall>, NotReported> {
     let unknown = &evidence.facts().unknown;
-    if let (Some(known), None) = (&unknown.known_tools, &unknown.calls)
+    if let (Some(known), None) = (&unknown.known_tools, evidence.unknown_calls())
         && let Some(name) = names.iter().find(|name| !known.iter().any(|tool| is_named(tool, name)))
     {
         let tools = listed(&known.iter().map(String::as_str).collect::<Vec<_>>());
@@ -69,23 +69,23 @@ pub(crate) fn calls_of_tools<'e>(
             "calls of `{name}` are not known: the agent reports no calls itself, and its MCP servers have no such tool (they have: {tools})"
         )));
     }
-    known(evidence.tool_calls(), unknown.calls.as_deref(), NO_CALLS)
+    known(evidence.tool_calls(), evidence.unknown_calls(), NO_CALLS)
 }
 
 /// The number of calls of models.
 pub(crate) fn llm_calls(evidence: &Evidence<'_>) -> Result<u64, NotReported> {
-    let unknown = &evidence.facts().unknown;
-    known(evidence.llm_calls(), unknown.calls.as_deref().or(unknown.model_calls.as_deref()), NO_CALLS)
+    let of_models = evidence.facts().unknown.model_calls.as_deref();
+    known(evidence.llm_calls(), evidence.unknown_calls().or(of_models), NO_CALLS)
 }
 
 /// The tokens.
 pub(crate) fn usage(evidence: &Evidence<'_>) -> Result<Usage, NotReported> {
-    known(evidence.usage(), evidence.facts().unknown.tokens.as_deref(), NO_USAGE)
+    known(evidence.usage(), evidence.unknown_tokens(), NO_USAGE)
 }
 
 /// The cost in US dollars.
 pub(crate) fn cost_usd(evidence: &Evidence<'_>) -> Result<f64, NotReported> {
-    known(evidence.cost_usd(), evidence.facts().unknown.cost.as_deref(), NO_COST)
+    known(evidence.cost_usd(), evidence.unknown_cost(), NO_COST)
 }
 
 /// How long the agent worked, in milliseconds: it is measured if the agent does not report it.

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::judge::{Inquiry, SuiteJudge};
 use crate::model::messages::content_text;
+use crate::model::recorder::{Recorded, Recorder};
 use crate::platform::accessors::getters;
 
 /// The input of a grader: the answer, the agent's work, and the case.
@@ -80,6 +81,8 @@ pub(crate) struct Facts {
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) unknown: UnknownWork,
+    /// What an agent in Rust recorded too late makes more of its work unknown, while graders run.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl Facts {
@@ -198,17 +201,36 @@ impl Evidence<'_> {
         SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
     }
 
+    /// Why the calls of tools and models are not known.
+    pub(crate) fn unknown_calls(&self) -> Option<&str> {
+        self.facts.unknown.calls.as_deref().or_else(|| self.lost(Recorded::Calls))
+    }
+
+    /// Why the tokens are not known.
+    pub(crate) fn unknown_tokens(&self) -> Option<&str> {
+        self.facts.unknown.tokens.as_deref().or_else(|| self.lost(Recorded::Tokens))
+    }
+
+    /// Why the cost is not known.
+    pub(crate) fn unknown_cost(&self) -> Option<&str> {
+        self.facts.unknown.cost.as_deref().or_else(|| self.lost(Recorded::Cost))
+    }
+
+    fn lost(&self, what: Recorded) -> Option<&'static str> {
+        self.facts.recorder.as_ref()?.lost(what)
+    }
+
     /// All tool calls in order; `None` if the agent did not report them, or only some of them are known.
     pub fn tool_calls(&self) -> Option<Vec<&ToolCall>> {
-        let transcript = self.transcript().filter(|_| self.facts.unknown.calls.is_none())?;
+        let transcript = self.transcript().filter(|_| self.unknown_calls().is_none())?;
         Some(transcript.iter().flat_map(|message| &message.tool_calls).collect())
     }
 
     /// Number of model calls; `None` if the agent did not report its messages, or only some of the calls are known. An assistant message that
     /// does not state its number is one call.
     pub fn llm_calls(&self) -> Option<u64> {
-        let UnknownWork { calls, model_calls, .. } = &self.facts.unknown;
-        let transcript = self.transcript().filter(|_| calls.is_none() && model_calls.is_none())?;
+        let is_known = self.unknown_calls().is_none() && self.facts.unknown.model_calls.is_none();
+        let transcript = self.transcript().filter(|_| is_known)?;
         let unstated = |message: &Message| u64::from(message.role == Role::Assistant && !is_of_server(message));
         let calls = transcript.iter().map(|message| message.llm_call_count.unwrap_or_else(|| unstated(message)));
         Some(calls.fold(0, u64::saturating_add))
@@ -273,10 +295,10 @@ getters! {
         pub fn transcript(self) -> Option<&[Message]> { self.facts.transcript.as_deref() }
 
         /// Tokens used; `None` if the agent did not report them.
-        pub fn usage(self) -> Option<Usage> { self.facts.usage.filter(|_| self.facts.unknown.tokens.is_none()) }
+        pub fn usage(self) -> Option<Usage> { self.facts.usage.filter(|_| self.unknown_tokens().is_none()) }
 
         /// Cost in US dollars; `None` if the agent did not report it.
-        pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd.filter(|_| self.facts.unknown.cost.is_none()) }
+        pub fn cost_usd(self) -> Option<f64> { self.facts.cost_usd.filter(|_| self.unknown_cost().is_none()) }
 
         /// How long the agent worked, as reported or measured.
         pub fn duration(self) -> Duration {

@@ -1,5 +1,6 @@
 //! Records an agent's work from tools, tasks and threads.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use evalsuite_records::record::{Usage, milliseconds};
+use evalsuite_records::record::{Note, Usage, milliseconds};
 use evalsuite_schema::{Content, Message, PathRef, ToolCall, Value};
 use serde::Serialize;
 
@@ -19,7 +20,8 @@ use crate::platform::notice;
 ///
 /// Get one with [`Trial::recorder`](crate::Trial::recorder) and clone it as often as needed. Recordings are ordered by
 /// time, and are kept if the agent fails, panics or exceeds its time limit. After the agent's call has ended, nothing
-/// is recorded; the first attempt is reported on standard error. In a conversation, a recorder is valid for all turns.
+/// is recorded: the first attempt is reported on standard error, and is a note of the trial; a lost call makes graders that read calls errors, and
+/// so do lost tokens and cost. In a conversation, a recorder is valid for all turns.
 ///
 /// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`, `set_state` and
 /// `set_metadata` replace the earlier value.
@@ -61,9 +63,28 @@ struct RecorderState {
     /// Number of calls of the agent so far, one per turn.
     calls: u64,
     is_open: bool,
-    /// Whether a recording after the end of the call was reported.
-    is_reported: bool,
+    /// What came after the end of a call.
+    lost: BTreeSet<Recorded>,
 }
+
+/// What a recording adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Recorded {
+    Calls,
+    Tokens,
+    Cost,
+    Other,
+}
+
+/// The note about what is lost.
+const TOO_LATE: &str = "something was recorded after the agent's call had ended; it is lost, as is all that follows. Does a task or a thread \
+    outlive the call?";
+
+/// Why calls, tokens or cost are not known of an agent whose recording is incomplete.
+const LOST_CALLS: &str =
+    "the agent's calls are not known: a message or a call was recorded after the agent's call had ended, and is lost";
+const LOST_TOKENS: &str = "the tokens are not known: some were recorded after the agent's call had ended, and are lost";
+const LOST_COST: &str = "the cost is not known: some of it was recorded after the agent's call had ended, and is lost";
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,34 +116,50 @@ impl Recorder {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Why this is not known, as some of it is lost.
+    pub(crate) fn lost(&self, what: Recorded) -> Option<&'static str> {
+        let why = match what {
+            Recorded::Calls => LOST_CALLS,
+            Recorded::Tokens => LOST_TOKENS,
+            Recorded::Cost => LOST_COST,
+            Recorded::Other => return None,
+        };
+        self.state().lost.contains(&what).then_some(why)
+    }
+
+    /// The note of a trial in which something is lost.
+    pub(crate) fn note_of_lost(&self) -> Option<Note> {
+        (!self.state().lost.is_empty()).then(|| Note::new("recorded_too_late", TOO_LATE))
+    }
+
     /// Records something, or says that it is too late.
-    fn record<T>(&self, record: impl FnOnce(&mut Recording) -> T) -> Option<(u64, T)> {
+    fn record<T>(&self, what: &[Recorded], record: impl FnOnce(&mut Recording) -> T) -> Option<(u64, T)> {
         let mut state = self.state();
         if state.is_open {
             let recorded = record(&mut state.recording);
             return Some((state.calls, recorded));
         }
-        let is_first = !std::mem::replace(&mut state.is_reported, true);
+        let is_first = state.lost.is_empty();
+        state.lost.extend(what);
         drop(state);
         if is_first {
             let TrialRecording { case_id, trial, .. } = &*self.0;
-            notice::say(&format!(
-                "case `{case_id}`, trial {}: something was recorded after the agent's call had ended; it is lost, as is all that \
-                 follows. Does a task or a thread outlive the call?",
-                trial + 1
-            ));
+            notice::say(&format!("case `{case_id}`, trial {}: {TOO_LATE}", trial + 1));
         }
         None
     }
 
     /// Records a message of the transcript.
     pub fn message(&self, message: Message) {
-        self.record(|recording| recording.messages.push(message));
+        let spent = [(message.usage.is_some(), Recorded::Tokens), (message.cost_usd.is_some(), Recorded::Cost)];
+        let spent = spent.into_iter().filter_map(|(is_there, what)| is_there.then_some(what));
+        let what: Vec<Recorded> = spent.chain([Recorded::Calls]).collect();
+        self.record(&what, |recording| recording.messages.push(message));
     }
 
     /// Records a tool call. It becomes part of the last message if that is the assistant's, else of a new one.
     pub fn tool_call(&self, call: ToolCall) {
-        self.record(|recording| recording.tool_call(call));
+        self.record(&[Recorded::Calls], |recording| recording.tool_call(call));
     }
 
     /// Records the result of the tool call with this id.
@@ -135,42 +172,42 @@ impl Recorder {
     /// reported its tool calls.
     pub fn file(&self, path: impl AsRef<Path>) {
         let path = path.as_ref().to_string_lossy().into_owned();
-        self.record(|recording| recording.files.push(PathRef::new(path)));
+        self.record(&[Recorded::Other], |recording| recording.files.push(PathRef::new(path)));
     }
 
     /// Records tokens used. Several calls add up.
     pub fn usage(&self, usage: Usage) {
-        self.record(|recording| recording.usage(usage));
+        self.record(&[Recorded::Tokens], |recording| recording.usage(usage));
     }
 
     /// Records a cost in US dollars, at least 0. Several calls add up; an invalid number makes the agent's call an error.
     pub fn cost_usd(&self, cost: f64) {
-        self.record(|recording| recording.cost_usd(cost));
+        self.record(&[Recorded::Cost], |recording| recording.cost_usd(cost));
     }
 
     /// Records a line of the trial's log.
     pub fn log(&self, line: impl AsRef<str>) {
-        self.record(|recording| recording.log(line.as_ref()));
+        self.record(&[Recorded::Other], |recording| recording.log(line.as_ref()));
     }
 
     /// Sets the answer so far. It is used if the agent ends without returning a text or messages.
     pub fn set_answer(&self, answer: impl Into<String>) {
-        self.record(|recording| recording.outcome.text = Some(answer.into()));
+        self.record(&[Recorded::Other], |recording| recording.outcome.text = Some(answer.into()));
     }
 
     /// Sets the name of the model that answers.
     pub fn set_model(&self, model: impl Into<String>) {
-        self.record(|recording| recording.outcome.model = Some(model.into()));
+        self.record(&[Recorded::Other], |recording| recording.outcome.model = Some(model.into()));
     }
 
     /// Sets a fact about the environment the agent works on, for graders to check.
     pub fn set_state(&self, key: impl Into<String>, value: impl Into<Value>) {
-        self.record(|recording| recording.outcome.state.insert(key.into(), value.into()));
+        self.record(&[Recorded::Other], |recording| recording.outcome.state.insert(key.into(), value.into()));
     }
 
     /// Sets a value of the free-form data in the record.
     pub fn set_metadata(&self, key: impl Into<String>, value: impl Into<Value>) {
-        self.record(|recording| recording.outcome.metadata.insert(key.into(), value.into()));
+        self.record(&[Recorded::Other], |recording| recording.outcome.metadata.insert(key.into(), value.into()));
     }
 
     /// Marks the transcript as complete: a tool call that was not recorded was not made.
@@ -178,7 +215,7 @@ impl Recorder {
     /// Without this, an agent that records nothing and returns a text has not reported its tool calls, and graders that check them
     /// are errors.
     pub fn transcript_complete(&self) {
-        self.record(|recording| recording.complete = true);
+        self.record(&[Recorded::Other], |recording| recording.complete = true);
     }
 
     /// Runs a tool and records its call: the arguments when it starts, then its result or error and its duration. A
@@ -253,7 +290,7 @@ impl Recorder {
     fn begin_tool(&self, mut call: ToolCall) -> RunningTool {
         let began = Stopwatch::start();
         call.start_time = Some(began.started_at());
-        let position = self.record(|recording| recording.tool_call(call));
+        let position = self.record(&[Recorded::Calls], |recording| recording.tool_call(call));
         RunningTool { recorder: self.clone(), position, began }
     }
 }
@@ -327,7 +364,7 @@ impl RunningTool {
         }
         if !state.is_open {
             drop(state);
-            self.recorder.record(|_| ());
+            self.recorder.record(&[Recorded::Other], |_| ());
             return;
         }
         let Some(call) = state.recording.call_at(position) else { return };
@@ -432,7 +469,12 @@ mod tests {
         recorder.log("second turn");
         let second = recorder.close();
         assert_eq!((second.log.as_str(), second.messages.len()), ("second turn\n", 0));
-        assert!(recorder.state().is_reported);
+        assert_eq!(recorder.state().lost, [Recorded::Other].into());
+        recorder.tool_call(ToolCall::new("lost"));
+        recorder.message(Message::text(Role::Assistant, "lost").with_cost_usd(0.5));
+        let lost = [Recorded::Calls, Recorded::Tokens, Recorded::Cost, Recorded::Other].map(|what| recorder.lost(what));
+        assert_eq!(lost, [Some(LOST_CALLS), None, Some(LOST_COST), None]);
+        assert!(recorder.note_of_lost().is_some() && open().note_of_lost().is_none());
         recorder.set_answer("too late");
         assert_eq!(recorder.close().outcome.text, None);
     }

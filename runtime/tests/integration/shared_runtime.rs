@@ -3,11 +3,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
-use evalsuite::{Evals, Evidence, JudgeError, JudgeRequest, Report, RunOptions, Status, Trial};
+use evalsuite::record::GraderState;
+use evalsuite::{Evals, Evidence, JudgeError, JudgeRequest, Report, RunOptions, Status, ToolCall, Trial};
 use evalsuite_schema::json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
@@ -278,4 +279,36 @@ fn a_runtime_of_the_program_can_be_used() {
     let evals = Evals::new(suite).with_agent(agent).with_runtime(single.handle().clone());
     let troubles = troubles(&run_at_once(&evals, 4));
     assert!(troubles.len() == 4 && troubles[0].contains("multi-thread"), "{troubles:?}");
+}
+
+#[test]
+fn what_is_recorded_after_the_call_is_noted_and_makes_the_calls_unknown() {
+    let directory = tempfile::tempdir().unwrap();
+    let outlives = Arc::new(Mutex::new(None));
+    let kept = Arc::clone(&outlives);
+    let agent = move |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+        trial.transcript_complete();
+        *kept.lock().unwrap() = Some(trial.recorder());
+        Ok("done")
+    };
+    let no_deletion = || json!({"tool-trajectory": {"mode": "any_order", "maximums": [["delete", 0]]}});
+    let graders = json!([
+        grader("before", 5, no_deletion()),
+        grader("late", 6, json!({"user": {"grader": "late"}})),
+        grader("after", 7, no_deletion()),
+    ]);
+    let late = move |_: &Evidence<'_>| {
+        outlives.lock().unwrap().as_ref().unwrap().tool_call(ToolCall::new("delete"));
+        true
+    };
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case_json("c", graders, json!({}))]));
+    let report = run(&evals.with_agent(agent).with_grader("late", late), directory.path());
+    let trial = &only(&report).trials()[0];
+    let states: Vec<_> = trial.graders.iter().map(|grader| (grader.name.as_str(), grader.state)).collect();
+    assert_eq!(
+        states,
+        [("before", GraderState::Decided), ("late", GraderState::Decided), ("after", GraderState::Error)]
+    );
+    assert!(trial.graders[2].error.as_ref().unwrap().contains("recorded after the agent's call had ended"));
+    assert!(trial.notes.iter().any(|note| note.code == "recorded_too_late"), "{:?}", trial.notes);
 }

@@ -69,6 +69,7 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
         Ok(())
     });
     torn_down.unwrap_or_else(|end| graded.end(trial, end));
+    trial.add_notes(prepared.recorder.note_of_lost());
     Ok(graded)
 }
 

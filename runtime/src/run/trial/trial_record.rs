@@ -77,7 +77,8 @@ fn add_phases(record: &mut TrialRecord, graded: Graded, journal: Journal) {
         (record.usage, record.cost_usd, record.model) = (facts.usage, facts.cost_usd, facts.model.clone());
         // What an agent that was stopped did last, it has not reported.
         let was_stopped = score.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Timeout);
-        let (lacks_usage, lacks_cost) = (facts.unknown.tokens.is_some(), facts.unknown.cost.is_some());
+        let (lacks_usage, lacks_cost) =
+            (captured.evidence.unknown_tokens().is_some(), captured.evidence.unknown_cost().is_some());
         record.usage_partial = record.usage.is_some() && (lacks_usage || was_stopped);
         record.cost_partial = record.cost_usd.is_some() && (lacks_cost || was_stopped);
         (record.state, record.agent_metadata) = (facts.state.clone(), facts.agent_metadata.clone());
