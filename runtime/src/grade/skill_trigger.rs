@@ -10,21 +10,15 @@ use crate::grade::reported_work::{NotReported, tool_calls};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
-/// Tools whose arguments show that a skill is used.
-const SHOWING: [&str; 2] = ["Skill", "Read"];
+/// Tools whose arguments show that a skill is used, each with the argument that does.
+const SHOWING: [(&str, &str); 2] = [("Skill", "skill"), ("Read", "file_path")];
 
 pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<GraderResult, NotReported> {
     let skill = &config.skill;
     let calls = tool_calls(evidence)?;
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     // A call that cannot be read could be the one that shows the skill.
-    let unreadable = calls.iter().find(|call| {
-        let may_show = match &call.input {
-            Some(Value::String(text)) => text.trim_start().starts_with(['{', '[']) || text.contains(skill.as_str()),
-            _ => true,
-        };
-        SHOWING.contains(&&*call.tool) && call.arguments().is_none() && may_show
-    });
+    let unreadable = calls.iter().find(|call| is_unreadable(call, skill));
     if let (None, Some(call)) = (&trigger, unreadable) {
         let text = format!("A call of \"{}\" has arguments that cannot be read", call.tool);
         let input = call.input.as_ref().map(Value::to_string).unwrap_or_default();
@@ -43,6 +37,19 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Result<Gr
         .with_expected(format!("skill \"{skill}\" {wanted}"))
         .with_actual(format!("calls: {}", shorten(&names.join(", "))));
     Ok(Score::from_assertions([assertion]).into())
+}
+
+/// Whether a call could show the skill, if its arguments could be read.
+fn is_unreadable(call: &ToolCall, skill: &str) -> bool {
+    let Some((_, key)) = SHOWING.iter().find(|(tool, _)| *tool == call.tool) else { return false };
+    match (call.arguments(), &call.input) {
+        (Some(arguments), _) => match arguments.get(key) {
+            Some(value @ (Value::Array(_) | Value::Object(_))) => value.to_string().contains(skill),
+            _ => false,
+        },
+        (None, Some(Value::String(text))) => text.trim_start().starts_with(['{', '[']) || text.contains(skill),
+        (None, _) => true,
+    }
 }
 
 /// How a call shows that the skill is used: by its input, or else by its output.
@@ -159,13 +166,29 @@ mod tests {
         );
         for cut in [json!("{\"skill\": \"csv\""), json!(["csv"]), json!("skills/csv/SKILL.md")] {
             for should_trigger in [true, false] {
-                for tool in SHOWING {
+                for (tool, _) in SHOWING {
                     let result = graded(json!([{"tool": tool, "input": cut}]), should_trigger);
                     assert_eq!((result.score.state, result.lacks_evidence), (ScoreState::Decided(0.0), true), "{tool}");
                 }
                 assert!(!graded(json!([{"tool": "Bash", "input": cut}]), should_trigger).lacks_evidence);
                 let used = json!([{"tool": "Skill", "input": cut}, {"tool": "Skill", "input": {"skill": "csv"}}]);
                 assert_eq!(state(used, should_trigger), ScoreState::Decided(f64::from(u8::from(should_trigger))));
+            }
+        }
+    }
+
+    #[test]
+    fn an_argument_that_is_not_text_cannot_be_read() {
+        for should_trigger in [true, false] {
+            for (tool, key) in SHOWING {
+                for value in [json!(["skills/csv/"]), json!({"name": "skills/csv/"})] {
+                    let result = graded(json!([{"tool": tool, "input": {key: value}}]), should_trigger);
+                    assert_eq!((result.score.state, result.lacks_evidence), (ScoreState::Decided(0.0), true), "{tool}");
+                }
+                for value in [json!(["other"]), json!(null), json!(true)] {
+                    let other = json!([{"tool": tool, "input": {key: value}}]);
+                    assert_eq!(state(other, should_trigger), ScoreState::Decided(f64::from(u8::from(!should_trigger))));
+                }
             }
         }
     }

@@ -354,26 +354,39 @@ pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bo
     }
 }
 
-/// A message of a tool is the output of the call that it names.
+/// A message of a tool is the output of the call that it names. Of several calls with one id, those made last before the messages have them, in
+/// order: some models begin again with the same ids in every message.
 fn answer_calls(transcript: &mut [Message]) {
-    let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for at in 0..transcript.len() {
+    let mut unanswered: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    let mut at = 0;
+    while at < transcript.len() {
         for (index, call) in transcript[at].tool_calls.iter().enumerate() {
             if let Some(id) = &call.id {
-                calls.insert(id.clone(), (at, index));
+                unanswered.entry(id.clone()).or_default().push((at, index));
             }
         }
-        let message = &transcript[at];
-        if message.role != Role::Tool {
-            continue;
+        let calls_again = |message: &Message| !message.tool_calls.is_empty();
+        let end = transcript[at + 1..].iter().position(calls_again).map_or(transcript.len(), |next| at + 1 + next);
+        let mut outputs: BTreeMap<String, Vec<Option<Value>>> = BTreeMap::new();
+        for message in transcript[at..end].iter().filter(|message| message.role == Role::Tool) {
+            if let Some(id) = &message.tool_call_id {
+                let output = message.content.as_ref().map(|content| match content {
+                    Content::Data(value) => value.clone(),
+                    content => Value::String(content_text(content)),
+                });
+                outputs.entry(id.clone()).or_default().push(output);
+            }
         }
-        let Some(&(called, index)) = message.tool_call_id.as_ref().and_then(|id| calls.get(id)) else { continue };
-        let output = match &message.content {
-            None => continue,
-            Some(Content::Data(value)) => value.clone(),
-            Some(content) => Value::String(content_text(content)),
-        };
-        transcript[called].tool_calls[index].output.get_or_insert(output);
+        for (id, outputs) in outputs {
+            let Some(calls) = unanswered.get_mut(&id) else { continue };
+            let answered = calls.split_off(calls.len().saturating_sub(outputs.len()));
+            for ((called, index), output) in answered.into_iter().zip(outputs) {
+                if let Some(output) = output {
+                    transcript[called].tool_calls[index].output.get_or_insert(output);
+                }
+            }
+        }
+        at = end;
     }
 }
 
@@ -439,6 +452,29 @@ mod tests {
         let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
         assert_eq!(transcript[0].tool_calls[0].output, Some("42".into()));
         assert_eq!(transcript.len(), 3);
+    }
+
+    #[test]
+    fn outputs_of_calls_with_one_id_are_in_the_order_of_the_calls() {
+        let calls = |ids: &[&str]| {
+            let call = |message: Message, id: &&str| message.with_tool_call(ToolCall::new("read").with_id(*id));
+            ids.iter().fold(Message::empty(Role::Assistant), call)
+        };
+        let result = |id: &str, text: &str| Message::tool_result(id, Content::Text(text.to_owned()));
+        let outputs = |messages: Vec<Message>| -> Vec<String> {
+            let outcome = Outcome::new().with_messages(messages);
+            let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
+            let calls = transcript.iter().flat_map(|message| &message.tool_calls);
+            calls
+                .map(|call| call.output.as_ref().map_or_else(String::new, |output| output.as_str().unwrap().into()))
+                .collect()
+        };
+        let parallel = vec![calls(&["a", "a", "b"]), result("a", "1"), result("b", "2"), result("a", "3")];
+        assert_eq!(outputs(parallel), ["1", "3", "2"]);
+        let again = vec![calls(&["a"]), result("a", "1"), calls(&["a"]), result("a", "2"), result("a", "more")];
+        assert_eq!(outputs(again), ["1", "2"]);
+        let unanswered = vec![calls(&["a"]), calls(&["a"]), result("a", "2"), calls(&["a"]), result("x", "3")];
+        assert_eq!(outputs(unanswered), ["", "2", ""]);
     }
 
     #[test]

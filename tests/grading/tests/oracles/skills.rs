@@ -21,6 +21,7 @@ fn call() -> impl Strategy<Value = Call> {
     let tool = select(vec!["Skill", "Read", "Bash", "skill"]);
     let input = prop_oneof![
         (select(vec!["skill", "file_path", "name"]), text()).prop_map(|(key, text)| Some(json!({key: text}))),
+        (select(vec!["skill", "file_path"]), text()).prop_map(|(key, text)| Some(json!({key: [text]}))),
         Just(Some(json!("skills/pdf/"))),
         Just(None),
     ];
@@ -66,8 +67,18 @@ fn a_skill_is_used_if_a_call_shows_it() {
         let mut grader = grader(json!({"skill-trigger": {"skill": skill, "should_trigger": should_trigger}}));
         grader.negate = *negate;
         let shows = |calls: &Vec<Call>| calls.iter().any(|call| shows(skill, call));
-        let is_unreadable =
-            |(tool, input, _): &Call| ["Skill", "Read"].contains(tool) && matches!(input, Some(Value::String(_)));
+        let is_unreadable = |(tool, input, _): &Call| {
+            let key = match *tool {
+                "Skill" => "skill",
+                "Read" => "file_path",
+                _ => return false,
+            };
+            match input {
+                Some(Value::String(_)) => true,
+                Some(input) => input[key].is_array() && input[key].to_string().contains(skill),
+                None => false,
+            }
+        };
         // A call that cannot be read passes in neither direction, unless another one shows the skill.
         let is_known = |calls: &Vec<Call>| shows(calls) || !calls.iter().any(is_unreadable);
         let passes = |calls| is_known(calls) && (shows(calls) == *should_trigger) != *negate;
