@@ -7,7 +7,7 @@ use evalsuite_schema::grader::ResultSource;
 use crate::grade::code_grader::result_object::{self, VerdictRule, line_of_crash};
 use crate::model::score::Score;
 use crate::platform::excerpt::{escaped, last_chars, middle_out, trim};
-use crate::platform::process::Finished;
+use crate::platform::process::{Captured, Finished};
 
 /// Characters of output that an assertion or a rationale shows.
 const SHOWN: usize = 2000;
@@ -43,7 +43,7 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
             tail_of(&stderr)
         ));
     }
-    if let Some(why) = broken(code, source, &stderr) {
+    if let Some(why) = broken(code, source, &finished.stderr) {
         return Score::error(why);
     }
     let text = match (stdout, trim(&stderr)) {
@@ -58,18 +58,31 @@ pub(crate) fn read(finished: &Finished, source: ResultSource, rule: VerdictRule)
 
 /// Why a command that printed no result broke: its exit status is neither that of a pass nor that of a fail, or it had an error of its
 /// own, which says nothing about the answer. If only the status counts, test runners and build tools choose it.
-fn broken(code: i32, source: ResultSource, stderr: &str) -> Option<String> {
-    let tail = tail_of(stderr);
+fn broken(code: i32, source: ResultSource, captured: &Captured) -> Option<String> {
+    let stderr = captured.text();
+    let tail = tail_of(&stderr);
     match code {
         0 if source == ResultSource::Status => None,
         // A shell that does not find a command goes on.
-        0 | FAIL => line_of_crash(stderr).map(|line| {
-            let (line, redirection) = (escaped(line, &[]), if code == FAIL { "2>&1" } else { "2>/dev/null" });
-            format!(
-                "the command had an error of its own, which says nothing about the answer: `{line}`; help: fix the command; if a program \
-                 of the agent wrote this, redirect its standard error (`{redirection}`){tail}"
-            )
-        }),
+        0 | FAIL => {
+            let redirection = if code == FAIL { "2>&1" } else { "2>/dev/null" };
+            let crash = line_of_crash(&stderr).map(|line| {
+                format!(
+                    "the command had an error of its own, which says nothing about the answer: `{}`; help: fix the command; if a program \
+                     of the agent wrote this, redirect its standard error (`{redirection}`){tail}",
+                    escaped(line, &[])
+                )
+            });
+            // Reports of crashes come last.
+            let unread = captured.truncated.then(|| {
+                format!(
+                    "the command wrote more to standard error than the {} bytes that are read, so it is unknown whether it had an error of its \
+                     own; help: redirect what programs write there (`{redirection}`)",
+                    captured.bytes.len()
+                )
+            });
+            crash.or(unread)
+        }
         126 | 127 => Some(format!("the command cannot be run (exit code {code}){tail}")),
         129..=192 => Some(format!("the command was ended by signal {} (exit code {code}){tail}", code - 128)),
         _ if source == ResultSource::Status => None,
@@ -164,7 +177,6 @@ mod tests {
 
     use super::*;
     use crate::model::score::ScoreState;
-    use crate::platform::process::Captured;
     use crate::platform::protocol_schema;
 
     fn finished(stdout: &str, stderr: &str, status: i32) -> Finished {
@@ -340,6 +352,21 @@ mod tests {
             let score = read(&finished, ResultSource::Output, VerdictRule::Decides);
             assert!(error(&score).contains("more than can be read"), "{score:?}");
         }
+    }
+
+    #[test]
+    fn an_exit_status_does_not_decide_if_the_report_of_a_crash_may_be_cut() {
+        let cut = |stdout: &str, code: i32, source: ResultSource| {
+            let mut finished = finished(stdout, "noise\n", exit(code));
+            finished.stderr.truncated = true;
+            read(&finished, source, VerdictRule::Decides)
+        };
+        for code in [0, 1] {
+            let score = cut("", code, ResultSource::Output);
+            assert!(error(&score).contains("it is unknown whether it had an error of its own"), "{score:?}");
+        }
+        assert_eq!(cut("", 0, ResultSource::Status).state, ScoreState::Decided(1.0));
+        assert_eq!(cut("pass", 0, ResultSource::Output).state, ScoreState::Decided(1.0), "the result decides");
     }
 
     #[test]
