@@ -158,6 +158,38 @@ fn the_whole_is_graded_with_everything_that_was_said_and_done() {
 }
 
 #[test]
+fn calls_of_earlier_turns_are_not_those_of_a_turn_whose_agent_reports_its_history() {
+    /// Keeps its history, and looks something up in the first turn only.
+    fn keeps(history: &Mutex<Vec<Message>>, trial: &Trial<'_>, id: Option<&str>) -> Outcome {
+        let mut history = history.lock().unwrap();
+        let answer = Message::text(Role::Assistant, "ok").with_usage(Usage::new(5, 1));
+        let call = ToolCall::new("lookup");
+        let call = id.map_or_else(|| call.clone(), |id| call.clone().with_id(id));
+        let answer = if history.is_empty() { answer.with_tool_call(call) } else { answer };
+        history.extend([Message::text(Role::User, trial.prompt()), answer]);
+        Outcome::new().with_messages(history.clone())
+    }
+    let looks_up =
+        || grader("looks-up", 9, json!({"tool-trajectory": {"mode": "any_order", "minimums": [["lookup", 1]]}}));
+    for (id, second) in [(Some("call-1"), Failed), (None, Passed)] {
+        let turns_of_case =
+            json!([turn("one", json!([looks_up()])), turn("two", json!([looks_up()])), turn("three", json!([]))]);
+        let agent_of = || {
+            let history = Mutex::default();
+            move |trial: &mut Trial<'_>| Ok::<_, AgentError>(keeps(&history, trial, id))
+        };
+        let (report, _directory) =
+            hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(agent_of()));
+        let case = only(&report);
+        let outcomes: Vec<Status> = turns(case).into_iter().map(|(outcome, _)| outcome).collect();
+        assert_eq!(outcomes, [Passed, second, Skipped], "{id:?} {case}");
+        if id.is_some() {
+            assert_eq!(case.trials()[0].usage, Some(Usage::new(15, 3)), "each message counts once");
+        }
+    }
+}
+
+#[test]
 fn a_gate_of_the_whole_fails_what_its_turns_passed() {
     let gate = json!([{
         "name": "gate", "location": {"file": "f", "line": 1, "column": 1}, "required": true, "weight": 0.0,

@@ -66,7 +66,7 @@ pub(crate) fn capture(prepared: &Prepared<'_>, before: &Snapshot, mut called: Ca
     prepared.write_evidence();
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
     let is_reported = is_reported(&outcome, &recording);
-    let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
+    let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes, None);
     facts.tools = recording.captured.tools;
     let captured = complete(trial, facts);
     if let Some(missing) = recording.captured.missing.filter(|_| !is_reported) {
@@ -149,7 +149,7 @@ pub(crate) fn changes_between(before: &Snapshot, after: &io::Result<Snapshot>) -
     }
 }
 
-/// What graders see.
+/// What graders see. `reported`: what the agent has reported in the turn before, which it may report again.
 pub(crate) fn evidence_facts(
     prepared: &Prepared<'_>,
     outcome: Outcome,
@@ -157,10 +157,14 @@ pub(crate) fn evidence_facts(
     took: Duration,
     (started_at, ended_at): (String, String),
     changes: WorkspaceDiff,
+    reported: Option<&mut Vec<Message>>,
 ) -> Facts {
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
-    let (answer, transcript) = assemble(&outcome, recording);
+    let (answer, mut transcript) = assemble(&outcome, recording);
+    if let (Some(transcript), Some(reported)) = (&mut transcript, reported) {
+        leave_out_history(transcript, reported);
+    }
     let is_rust = matches!(plan.agent, ChosenAgent::Rust(_));
     let unknown = unknown_work(&outcome, recording, is_rust);
     Facts {
@@ -232,6 +236,18 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
     add_files(&mut transcript, &recording.files);
     answer_calls(&mut transcript);
     (answer(&transcript), Some(transcript))
+}
+
+/// Leaves out what the agent has `reported` in the turn before, if it has kept its history and reports all of it again, and remembers what it
+/// reports now. A call without an id may be a new one.
+fn leave_out_history(transcript: &mut Vec<Message>, reported: &mut Vec<Message>) {
+    let has_id = |message: &Message| message.tool_calls.iter().all(|call| call.id.is_some());
+    let is_repeated = transcript.starts_with(reported) && reported.iter().all(has_id);
+    let is_continued = transcript.iter().skip(reported.len()).any(|message| message.role == Role::Assistant);
+    let before = std::mem::replace(reported, transcript.clone()).len();
+    if is_repeated && is_continued {
+        transcript.drain(..before);
+    }
 }
 
 /// Makes recorded files parts of the message that is the answer, unless it names them.

@@ -159,7 +159,8 @@ impl RunningConversation<'_> {
             }
         };
         self.so_far.add_report(&outcome, &recording.captured);
-        let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes);
+        let reported = Some(&mut self.so_far.reported);
+        let mut facts = evidence_facts(prepared, outcome, &recording, took, span, changes, reported);
         let directory = agent_directory(prepared, Some(index));
         let all = &mut self.so_far.recording;
         if let Some(problem) = self.handed_over.add(&directory, &prepared.trial.plan.redactor, &facts, all) {
@@ -195,7 +196,7 @@ impl RunningConversation<'_> {
         let Self { prepared, mut so_far, scores, mut recorded, .. } = self;
         let (trial, plan) = (prepared.trial, prepared.trial.plan);
         let (outcome, span) = (so_far.outcome(), so_far.span.take().unwrap_or_default());
-        let mut facts = evidence_facts(prepared, outcome, &Recording::default(), Duration::ZERO, span, changes);
+        let mut facts = evidence_facts(prepared, outcome, &Recording::default(), Duration::ZERO, span, changes, None);
         so_far.describe_whole(&mut facts);
         let captured = complete(trial, facts);
         let graded = guarded(|| {
@@ -245,6 +246,8 @@ pub(crate) struct ConversationSoFar {
     lacks_messages: bool,
     /// What is not known of the first turn of which something is not.
     unknown: UnknownWork,
+    /// The messages that the agent reported last, with its history if it has kept one.
+    reported: Vec<Message>,
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
     starts: Vec<usize>,
