@@ -214,6 +214,7 @@ fn the_prompt_and_the_partial_answer_of_an_agent_that_fails_are_kept() {
     let agent = |trial: &mut Trial<'_>| -> Result<String, AgentError> {
         trial.tool_call(evalsuite::ToolCall::new("search"));
         trial.set_answer("I am looking into");
+        fs::write(trial.workspace().parent().unwrap().join("evidence.json"), "planted").unwrap();
         Err(AgentError::new("the stream broke"))
     };
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(agent);

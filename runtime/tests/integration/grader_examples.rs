@@ -4,7 +4,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::Duration;
 
-use evalsuite::{EvalSuite, Evals, Evidence, GradedOutcome, Message, Outcome, Role, ToolCall, Verdict};
+use evalsuite::{EvalSuite, Evals, Evidence, GradedOutcome, Message, Outcome, Role, ToolCall, Usage, Verdict};
 use evalsuite_schema::Value;
 use evalsuite_schema::json::json;
 
@@ -165,6 +165,14 @@ fn what_an_outcome_does_not_report_is_no_verdict() {
     let reasons = open.unresolved();
     assert!(reasons[0].starts_with("grader `calls` has no result: the agent reported no calls"), "{reasons:?}");
     assert_eq!(reasons[1], "grader `latency` has no result: the duration of the agent is not known");
+
+    let limit = grader("tokens", 9, json!({"token-usage": {"max_total": 100}}));
+    let evals = Evals::new(of(json!([limit]), json!({})));
+    let said = || Message::text(Role::Assistant, "19.90 EUR");
+    let paid = || said().with_usage(Usage::new(10, 5));
+    let graded = |messages| grade(&evals, Outcome::new().with_messages(messages)).verdict();
+    assert_eq!(graded(vec![paid(), paid()]), Some(Verdict::Pass));
+    assert_eq!(graded(vec![paid(), said()]), None, "the tokens of some messages are not the total");
 }
 
 #[test]

@@ -11,7 +11,6 @@ use evalsuite_schema::{Case, Conversation, Grader, GraderConfig, Turn};
 use crate::grade::grading_context::GradingContext;
 use crate::grade::scoring::TrialScore;
 use crate::judge::judge_choice::JudgeChoice;
-use crate::model::agent_report::Recording;
 use crate::model::answer_files::AnswerFiles;
 use crate::model::command::CommandEnvironment;
 use crate::model::evidence::{Evidence, Facts};
@@ -26,7 +25,6 @@ use crate::run::made_up::suite::{MadeUpSuite, needs_workspace};
 use crate::run::made_up::{GradedResult, MadeUpReply, MadeUpResult};
 use crate::run::plan::Plan;
 use crate::run::selection::{case_graders, turn_folder};
-use crate::run::trial::captured::{cost, usage};
 use crate::run::trial::prepared::resolve_case;
 use crate::run::trial::trial_attempt::{EarlyEnd, guarded};
 use crate::workspace::snapshot::WorkspaceDiff;
@@ -332,10 +330,9 @@ impl ResultGrading<'_> {
 
 /// What graders see of an outcome: what it does not report is not known.
 fn with_reported(outcome: Outcome, facts: Facts) -> Facts {
-    let (transcript, nothing_else) = (outcome.messages.as_deref(), Recording::default());
     Facts {
-        usage: usage(&outcome, &nothing_else, transcript),
-        cost_usd: cost(&outcome, &nothing_else, transcript),
+        usage: outcome.usage,
+        cost_usd: outcome.cost_usd,
         duration_ms: outcome.duration_ms.unwrap_or(f64::NAN),
         transcript: outcome.messages,
         state: outcome.state,

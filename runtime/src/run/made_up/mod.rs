@@ -16,7 +16,7 @@ use self::bounded_grading::{Bounded, NotRun};
 use crate::grade::scoring::TrialScore;
 use crate::model::agent_report::Recording;
 use crate::model::outcome::Outcome;
-use crate::run::trial::captured::assemble;
+use crate::run::trial::captured::{assemble, cost, unknown_work, usage};
 
 /// What an agent might have done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,7 +67,11 @@ impl MadeUpReply {
 
 impl From<Outcome> for MadeUpReply {
     fn from(mut outcome: Outcome) -> Self {
-        let (answer, transcript) = assemble(&outcome, &Recording::default());
+        let nothing_else = Recording::default();
+        let unknown = unknown_work(&outcome, &nothing_else, false);
+        let (answer, transcript) = assemble(&outcome, &nothing_else);
+        outcome.usage = usage(&outcome, &nothing_else, transcript.as_deref()).filter(|_| unknown.tokens.is_none());
+        outcome.cost_usd = cost(&outcome, &nothing_else, transcript.as_deref()).filter(|_| unknown.cost.is_none());
         outcome.messages = transcript;
         Self { answer, messages: Vec::new(), reported: Some(outcome) }
     }

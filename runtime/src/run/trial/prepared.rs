@@ -2,7 +2,7 @@
 //! are sealed is decided before the first of them starts.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::PathBuf;
 
@@ -57,6 +57,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) recorder: Recorder,
     /// Programs that the agent left running, which graders may still ask.
     pub(crate) programs: RefCell<Vec<EndWithTrial>>,
+    has_evidence: Cell<bool>,
 }
 
 impl<'a> Prepared<'a> {
@@ -78,8 +79,8 @@ impl<'a> Prepared<'a> {
             Agent::Command(command) => mcp_servers::begin(trial, command)?,
             Agent::Rust(_) | Agent::Recorded => None,
         };
-        let (acp, programs) = (AcpSession::default(), RefCell::default());
-        Ok(Self { trial, case, agent, seal, mcp, environment, acp, cassette, recorder, programs })
+        let (acp, programs, has_evidence) = (AcpSession::default(), RefCell::default(), Cell::default());
+        Ok(Self { trial, case, agent, seal, mcp, environment, acp, cassette, recorder, programs, has_evidence })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.
@@ -149,13 +150,22 @@ impl<'a> Prepared<'a> {
     /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
     /// Once judges have replied, it is written again.
     pub(crate) fn write_evidence(&self) {
+        self.has_evidence.set(true);
         self.write_recorded(EVIDENCE);
     }
 
-    /// Writes what the agent was asked, if the trial ended before there was evidence.
-    pub(crate) fn write_input(&self) {
-        if !self.trial.directory.join(EVIDENCE).is_file() {
-            self.write_recorded(INPUT);
+    /// Writes what the agent was asked, if the trial ended before there was evidence. What an agent that failed has put in place of the
+    /// evidence must not be graded.
+    pub(crate) fn write_input(&self, is_decided: bool) {
+        match (self.has_evidence.get(), is_decided) {
+            (true, true) => {}
+            (true, false) => self.write_evidence(),
+            (false, _) => {
+                if let Err(error) = self.trial.files().remove(EVIDENCE) {
+                    self.trial.note("output_not_kept", format!("{EVIDENCE} of the agent cannot be removed: {error}"));
+                }
+                self.write_recorded(INPUT);
+            }
         }
     }
 
