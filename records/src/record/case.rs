@@ -106,7 +106,7 @@ pub struct CaseRecord {
     /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
     #[json(default, skip_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
-    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
+    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known, and if they changed while the case ran.
     #[json(default, skip_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     /// Whether the case is there to be compared with: its target is the arm of a suite without a skill, or with an older copy. Its test does
@@ -123,11 +123,11 @@ pub struct CaseRecord {
 #[json(fill)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
+    /// SHA-256 over the files in the case's own directory and those that commands of its graders name, hexadecimal; empty without any.
     pub files: String,
     /// The digest of the agent, as given (`EVALSUITE_AGENT_DIGEST`).
     pub agent: String,
-    /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
+    /// SHA-256 of the settings of judges, and of the commands that judge, hexadecimal; empty if the case asks none.
     pub judge: String,
     /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
     pub settings: String,

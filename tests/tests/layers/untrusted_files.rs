@@ -48,6 +48,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
     ("run/replay/regrade.rs", "listings of earlier runs"),
     ("run/session/mod.rs", "directories of bases, removed if they are empty"),
+    ("run/replay/reuse.rs", "files beside a case, and those that links there lead to, which belong to the suite"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     (
         "workspace/copy.rs",

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::{
-    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    CaseRecord, Conditions, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord,
+    TrialSummary, Verdict,
 };
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::sorting::set;
@@ -20,6 +21,7 @@ use crate::record::trial_statistics::{
 };
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
+use crate::run::replay::reuse;
 use crate::run::trials::counted_trials::{self, CaseTrials, EndedTrial, TrialsEnd, results};
 use crate::run::{budgets, dependencies, selection};
 use crate::workspace::remove_directory;
@@ -237,15 +239,19 @@ impl EarlierRecords {
     }
 }
 
-/// The trials that are kept, in order; `None` if the case starts from its first trial: it has no record, or one of another definition or
-/// of trials that cannot be read. Directories of other trials are removed: their process was killed.
-pub(crate) fn kept_trials(plan: &Plan<'_>) -> io::Result<Option<Vec<EndedTrial>>> {
+/// The trials that are kept, in order; `None` if the case starts from its first trial: it has no record, or one of another definition, of
+/// other conditions than these, or of trials that cannot be read. Directories of other trials are removed: their process was killed.
+pub(crate) fn kept_trials(plan: &Plan<'_>, conditions: Option<&Conditions>) -> io::Result<Option<Vec<EndedTrial>>> {
     if !plan.settings.add_trials {
         return Ok(None);
     }
     // A damaged record is replaced, as without trials to add.
     let Ok(Some(record)) = read_json::<CaseRecord>(&plan.directory.join(CASE_RECORD)) else { return Ok(None) };
-    if record.digests() != plan.identity.digests() || record.trials.is_empty() {
+    let is_same = match (&record.conditions, conditions) {
+        (Some(then), Some(now)) => reuse::are_same(then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    };
+    if !is_same || record.digests() != plan.identity.digests() || record.trials.is_empty() {
         return Ok(None);
     }
     let Some(trials) = read_all(plan, &record.trials) else { return Ok(None) };
