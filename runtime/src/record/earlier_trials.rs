@@ -75,7 +75,7 @@ impl EarlierTrials {
     /// How a conversation ended, if it ended in this turn: by the agent, or by the simulated user.
     pub(crate) fn end_in_turn(&self, index: u32, turn: u32) -> Option<(Status, Reason)> {
         let end = self.end(index, &format!("turn {}: ", turn + 1))?;
-        matches!(end.1.stage, Stage::Agent | Stage::User | Stage::Capture).then_some(end)
+        is_without_outcome(end.1.stage).then_some(end)
     }
 }
 
@@ -85,6 +85,11 @@ pub(crate) fn has_begun(cases: &Path, case_key: &str) -> bool {
         |name: &str| name.strip_prefix(case_key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let entries = fs::read_dir(cases).into_iter().flatten().flatten();
     let of_case = entries.filter(|entry| is_of_case(&entry.file_name().to_string_lossy())).map(|entry| entry.path());
+/// Whether a trial, or a turn, that ended in this stage has nothing to grade.
+pub(crate) fn is_without_outcome(stage: Stage) -> bool {
+    matches!(stage, Stage::Agent | Stage::User | Stage::Capture)
+}
+
     let is_skipped = |case: &Path| {
         let record = facts(&case.join(CASE_RECORD));
         record.is_some_and(|record| record.outcome == Some(Status::Skipped) && record.trials.is_empty())

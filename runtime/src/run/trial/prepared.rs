@@ -2,7 +2,7 @@
 //! are sealed is decided before the first of them starts.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::PathBuf;
 
@@ -57,6 +57,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) recorder: Recorder,
     /// Programs that the agent left running, which graders may still ask.
     pub(crate) programs: RefCell<Vec<EndWithTrial>>,
+    /// Whether there is evidence: a file of its name may be from the agent.
+    has_evidence: Cell<bool>,
 }
 
 impl<'a> Prepared<'a> {
@@ -78,8 +80,8 @@ impl<'a> Prepared<'a> {
             Agent::Command(command) => mcp_servers::begin(trial, command)?,
             Agent::Rust(_) | Agent::Recorded => None,
         };
-        let (acp, programs) = (AcpSession::default(), RefCell::default());
-        Ok(Self { trial, case, agent, seal, mcp, environment, acp, cassette, recorder, programs })
+        let (acp, programs, has_evidence) = (AcpSession::default(), RefCell::default(), Cell::default());
+        Ok(Self { trial, case, agent, seal, mcp, environment, acp, cassette, recorder, programs, has_evidence })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.
@@ -149,13 +151,24 @@ impl<'a> Prepared<'a> {
     /// Writes the data to grade the trial again next to the record. This happens before the graders run: they may break or never end.
     /// Once judges have replied, it is written again.
     pub(crate) fn write_evidence(&self) {
+        self.has_evidence.set(true);
         self.write_recorded(EVIDENCE);
     }
 
-    /// Writes what the agent was asked, if the trial ended before there was evidence.
-    pub(crate) fn write_input(&self) {
-        if !self.trial.directory.join(EVIDENCE).is_file() {
-            self.write_recorded(INPUT);
+    /// Leaves the evidence as this trial wrote it, after everything of the agent has ended. If the trial ended before there was any, what the
+    /// agent was asked takes its place.
+    pub(crate) fn settle_evidence(&self, is_decided: bool) {
+        match self.has_evidence.get() {
+            true if is_decided => {}
+            // The agent was called again since it was written.
+            true => self.write_evidence(),
+            false => {
+                if let Err(error) = self.trial.files().remove(EVIDENCE) {
+                    self.trial
+                        .note("output_not_kept", format!("{}: {error}", self.trial.directory.join(EVIDENCE).display()));
+                }
+                self.write_recorded(INPUT);
+            }
         }
     }
 
