@@ -32,7 +32,11 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
     add_trials(&mut record, trials);
     let CaseTrials { counted, end, .. } = trials;
     record.truncated = counted.len() < plan.planned as usize;
-    record.cost_limited = *end != TrialsEnd::Decided;
+    record.cost_limited = match end {
+        TrialsEnd::Decided => false,
+        TrialsEnd::CostLimit => true,
+        TrialsEnd::Prevented(reason) => reason.code != ReasonCode::RecordingMissing,
+    };
     if let TrialsEnd::Prevented(reason) = end {
         (record.outcome, record.reason) = (Status::Error, Some(reason.clone()));
         return record;
