@@ -465,6 +465,19 @@ fn graders_that_need_a_workspace_that_is_gone_are_errors() {
     assert_eq!((gone.status(), code(&gone)), (Status::Error, Some(ReasonCode::GraderError)));
     assert!(gone.to_string().contains("EVALSUITE_KEEP=1"), "{gone}");
     assert_eq!(regrade(json!([contains("done")])).status(), Status::Passed, "others grade what there is");
+    // A judge that is shown no changes would take it that there are none.
+    let judged = |prompt: Value| {
+        let grader = grader("judged", 3, json!({"llm-grader": {"prompt": prompt}}));
+        let evals =
+            evals(json!([grader])).with_judge(|_: JudgeRequest| Ok::<_, JudgeError>("{\"score\": 1}".to_owned()));
+        let options = RunOptions::new().with_regrade(gone.trials()[0].regraded_run.clone().unwrap());
+        only(&run_with(&evals.with_agent(never), &place.output(), options)).clone()
+    };
+    for prompt in [Value::Null, json!({"text": "Is it done?"}), json!({"text": "{{ output }} {{ file_changes }}"})] {
+        let case = judged(prompt);
+        assert_eq!((case.status(), code(&case)), (Status::Error, Some(ReasonCode::GraderError)), "{case}");
+    }
+    assert_eq!(judged(json!({"text": "Is it done? {{ output }}"})).status(), Status::Passed);
 }
 
 #[test]
