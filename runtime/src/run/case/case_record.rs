@@ -131,7 +131,7 @@ pub(crate) fn end_case(
     record: CaseRecord,
     (cost, is_cost_partial): (Option<f64>, bool),
 ) -> io::Result<CaseReport> {
-    dependencies::mark_unreported(plan)?;
+    dependencies::mark_record(plan)?;
     write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
     plan.report_case_end(&record, cost, is_cost_partial);
     Ok(plan.report(record, trials))
