@@ -6,15 +6,15 @@ use std::io::{self, Write};
 
 use clap::Args;
 use evalsuite::RunOptions;
-use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord};
+use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord, Status};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
-    Accepted, CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, accept, accept_answers,
-    write_accepted_answers, write_baseline,
+    Accepted, CaseData, CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, SuiteData, accept,
+    accept_answers, write_accepted_answers, write_baseline,
 };
 use evalsuite_schema::diagnostics::counted;
-use evalsuite_schema::diagnostics::suggest::did_you_mean;
+use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
 
 use crate::baselines::{self, BaselineFile};
 use crate::locate::stored_runs;
@@ -87,8 +87,22 @@ pub(crate) fn run(command: &Accept) -> Result<CommandStatus> {
             write_accepted_answers(&file.answers, answers)?;
             writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
         }
+        let cut = cut_answers(file.suite);
+        if command.answers && !cut.is_empty() {
+            let cases = quoted(&cut, "and");
+            writeln!(out, "  no answer of {cases}: the records have only the beginning of it, 64 KiB")?;
+        }
     }
     Ok(CommandStatus::Good)
+}
+
+/// Cases that passed, and of whose answers the records have only the beginning.
+fn cut_answers(suite: &SuiteData) -> Vec<&str> {
+    let is_cut = |case: &&CaseData| {
+        let mut passed = case.trials.iter().filter(|trial| trial.record.outcome == Status::Passed).peekable();
+        passed.peek().is_some() && passed.all(|trial| trial.record.answer_truncated)
+    };
+    suite.cases.iter().filter(is_cut).map(|case| case.record.case_id.as_str()).collect()
 }
 
 /// Whether the scores of a run are those of the baseline now. Those of a run that was accepted before others are not.

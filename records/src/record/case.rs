@@ -99,7 +99,7 @@ pub struct CaseRecord {
     pub stability: Option<Stability>,
     /// The case in the baseline of its suite, if it is included; only in suites of kind `capability`.
     pub baseline: Option<BaselineResult>,
-    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known.
+    /// Conditions of the result besides the case itself; `None` unless the digest of the agent is known, and if they changed while the case ran.
     pub conditions: Option<Conditions>,
     /// Whether the case is there to be compared with: its target is the arm of a suite without a skill, or with an older copy. Its test does
     /// not fail if the agent does.
@@ -112,11 +112,11 @@ pub struct CaseRecord {
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToJson, FromJsonOverDefault)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
+    /// SHA-256 over the files in the case's own directory and those that commands of its graders name, hexadecimal; empty without any.
     pub files: String,
     /// The digest of the agent, as given (`EVALSUITE_AGENT_DIGEST`).
     pub agent: String,
-    /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
+    /// SHA-256 of the settings of judges, and of the commands that judge, hexadecimal; empty if the case asks none.
     pub judge: String,
     /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
     pub settings: String,

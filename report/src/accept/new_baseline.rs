@@ -478,8 +478,8 @@ fn add_judges(grader: &GraderRecord, judges: &mut BTreeSet<String>) {
 
 /// The accepted answers of a suite after [`accept`] accepted its results in a run.
 ///
-/// A case that is new, or has changed, takes the answer of its first trial that passed and has an answer; without such a trial, it has no
-/// accepted answer any more. Every other case keeps its answer, or takes one if it has none.
+/// A case that is new, or has changed, takes the answer of its first trial that passed and whose record has all of an answer; without such a
+/// trial, it has no accepted answer any more. Every other case keeps its answer, or takes one if it has none.
 pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&AcceptedAnswers>) -> AcceptedAnswers {
     let suite = &*suite.measured();
     let mut answers = AcceptedAnswers::new(&suite.id.name);
@@ -500,7 +500,7 @@ pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&Ac
     answers
 }
 
-/// The answer of the first trial that passed and has one.
+/// The answer of the first trial that passed and whose record has all of one: the beginning of an answer is another answer.
 fn passed_answer(suite: &SuiteData, id: &str, target: &str) -> Option<AcceptedAnswer> {
     let case = suite.cases.iter().find(|case| case.record.case_id == id && case.record.target == target)?;
     let passed = case.trials.iter().map(|trial| &trial.record).filter(|trial| trial.outcome == Status::Passed);
@@ -508,6 +508,6 @@ fn passed_answer(suite: &SuiteData, id: &str, target: &str) -> Option<AcceptedAn
     answer.case = id.to_owned();
     answer.target = target.to_owned();
     answer.input.clone_from(&case.record.input_digest);
-    answer.answer = passed.filter_map(answer_of).next()?;
+    answer.answer = passed.filter(|trial| !trial.answer_truncated).filter_map(answer_of).next()?;
     Some(answer)
 }

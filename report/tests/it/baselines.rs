@@ -774,6 +774,13 @@ fn an_answer_is_replaced_only_with_its_line_of_the_baseline() {
     failed_first.suites[0].cases[0].trials.reverse();
     let found = accept_answers(suite(&failed_first), &accepted(&failed_first, None, &[]), None);
     assert_eq!(texts(&found), [("flaky", "new 0")], "the answer of a trial that failed is not accepted");
+    let mut long = answered(&[("long", 2, 2)], "new");
+    for expected in [&[("long", "new 1")][..], &[]] {
+        let trials = &mut long.suites[0].cases[0].trials;
+        trials.iter_mut().find(|trial| !trial.record.answer_truncated).unwrap().record.answer_truncated = true;
+        let found = accept_answers(suite(&long), &accepted(&long, None, &[]), None);
+        assert_eq!(texts(&found), expected, "the beginning of an answer is another one");
+    }
 }
 
 #[test]

@@ -255,12 +255,16 @@ fn first_difference(built_from: &Path, here: &Path) -> Option<String> {
 
 /// Digests of the files below a directory.
 fn digests(directory: &Path) -> BTreeMap<String, String> {
-    let files = walk(directory, is_ignored).filter_map(Result::ok).filter(|found| found.kind == EntryKind::File);
-    let digest = |found: TreeEntry| {
-        let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
-        (found.name(), digest.unwrap_or_else(|error| error.to_string()))
+    let digest = |found: io::Result<TreeEntry>| match found {
+        Ok(found) if found.kind != EntryKind::File => None,
+        Ok(found) => {
+            let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
+            Some((found.name(), digest.unwrap_or_else(|error| error.to_string())))
+        }
+        // The message names the whole path: it differs from that of the other directory.
+        Err(error) => Some((error.to_string(), String::new())),
     };
-    map(files.map(digest))
+    map(walk(directory, is_ignored).filter_map(digest))
 }
 
 /// Whether the files of the suite that were read have another digest than at compile time.

@@ -71,6 +71,12 @@ fn grade_answer(
     }
     let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
+    if shows_changes(prompt, &variables)
+        && let Some(why) = context.cassette.lost_workspace()
+    {
+        // Changes that are not known would look like none.
+        return Err(why);
+    }
     let shape = ReplyShape::of(criteria);
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
         let run = |input: &Value| grader_command::output(command, input, context);
@@ -83,6 +89,18 @@ fn grade_answer(
     context.add_note(variables.note_of_unshown(&user));
     let request = JudgeRequest::new(shape.system(), user).with_response_schema(shape.schema(criteria));
     Ok(ask(call, settings, JudgeRequest { images, ..request }, criteria, |result| result))
+}
+
+/// Whether a judge is shown what changed in the workspace: by the built-in prompt, which takes every text without a variable, by a variable of
+/// its own, or by a command, which gets everything.
+fn shows_changes(prompt: Option<&Prompt>, variables: &PromptVariables) -> bool {
+    match prompt {
+        Some(Prompt::Text(text) | Prompt::File { text, .. }) => {
+            let mut names = Syntax::Template.names(text).filter(|name| variables.value(name).is_some()).peekable();
+            names.peek().is_none() || names.any(|name| name == "file_changes")
+        }
+        Some(Prompt::Command { .. }) | None => true,
+    }
 }
 
 /// Whether a prompt asks for the calls of tools.

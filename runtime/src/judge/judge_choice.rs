@@ -10,6 +10,7 @@ use evalsuite_records::record::{ReasonCode, SealRecord};
 use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::sorting::map;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::{CommandCall, CommandFailure, Writer};
@@ -94,6 +95,24 @@ impl JudgeChoice {
         Syntax::Variable.names(&text).map(str::to_owned).collect()
     }
 
+    /// What tells the commands that graders ask from other ones, by name. `named`: the judges that graders name; `None`: they may ask any.
+    pub(crate) fn commands_asked(&self, named: Option<BTreeSet<String>>) -> BTreeMap<String, String> {
+        let Some(commands) = &self.commands else { return BTreeMap::new() };
+        let by_default = self.options.targets.iter().flatten().chain(&self.judges.default_names).cloned();
+        // Graders report a file that cannot be read.
+        let all = || commands.targets().map(|targets| targets.file.targets).unwrap_or_default().into_iter();
+        let named = named.unwrap_or_else(|| all().map(|entry| entry.name).collect());
+        let names: BTreeSet<String> = named.into_iter().chain(by_default).collect();
+        let is_command = |name: &String| {
+            registered(&self.judges.named, name).is_none() && commands.under_test.as_ref() != Some(name)
+        };
+        let found = names.into_iter().filter(is_command).filter_map(|name| {
+            let identity = identity(&commands.select(&name).ok()?, &commands.places);
+            Some((name, identity))
+        });
+        map(found)
+    }
+
     /// Whether a grader that names no judge has one.
     pub(crate) fn has_default(&self) -> bool {
         self.options.names_one() || self.judges.has_default()
@@ -136,8 +155,8 @@ impl JudgeChoice {
         }
         if self.is_recorded {
             // A replay can do without the targets file.
-            let agent = self.commands.as_ref().and_then(|commands| commands.select(name).ok());
-            let command = agent.map(|agent| identity(&agent));
+            let commands = self.commands.as_ref();
+            let command = commands.and_then(|commands| Some(identity(&commands.select(name).ok()?, &commands.places)));
             return Ok(ChosenJudge { is_absent: true, command, ..named(absent_judge()) });
         }
         if let Some(commands) = &self.commands {
@@ -153,7 +172,7 @@ impl JudgeChoice {
                 let help = "help: name another target, or a judge of the macro";
                 return Err(format!("judge `{name}` is the agent under test\n{help}").into());
             }
-            let command = Some(identity(&agent));
+            let command = Some(identity(&agent, &commands.places));
             return Ok(ChosenJudge { command, ..named(command_judge(agent, grader, &commands.places)) });
         }
         let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -188,9 +207,10 @@ pub(crate) fn recorded_judges(chosen: &[ChosenJudge], grader: &AskingGrader) -> 
 }
 
 /// What tells a command from another one: its entry as written, and the files of the package that it names.
-fn identity(agent: &CliAgent) -> String {
+fn identity(agent: &CliAgent, places: &SuiteLocation) -> String {
     let mut files = BTreeMap::new();
-    let directories: Vec<PathBuf> = agent.file.parent().map(PathBuf::from).into_iter().collect();
+    let directories: Vec<PathBuf> =
+        agent.file.parent().map(PathBuf::from).into_iter().chain([places.suite_dir.clone()]).collect();
     add_named_files(&agent.target.command, &directories, &mut files);
     let digest = sha256_of_data(&json!([agent.target, files]));
     format!("{OF_COMMAND}{}", &digest[..16])

@@ -196,7 +196,8 @@ impl AgentError {
         Self { kind: AgentErrorKind::Failed(message.into()) }
     }
 
-    /// The trial cannot be run here and is skipped; the reason is part of the record.
+    /// The trial cannot be run here and is skipped; the reason is part of the record. In a conversation, a skip after a turn that failed is an
+    /// error, and after a guard that failed, the trial has failed.
     pub fn skip(reason: impl Into<String>) -> Self {
         Self { kind: AgentErrorKind::Source(Box::new(SkipRequest(reason.into()))) }
     }

@@ -20,6 +20,8 @@ pub(crate) struct EarlierTrials {
     case: CaseTrials,
     /// Number of trials without a gap, from the first one.
     pub(crate) trials: u32,
+    /// Number of trials that were planned, at least that of those that ran.
+    pub(crate) planned: u32,
 }
 
 /// A case in an earlier run.
@@ -40,8 +42,11 @@ struct RecordFacts {
     mode: Option<String>,
     /// Of a case.
     outcome: Option<Status>,
+    /// Of a case.
+    planned: u32,
+    /// Of a trial.
+    trials_planned: u32,
     trials: Vec<TrialOfCase>,
-    surplus: Vec<TrialOfCase>,
     confirming: Vec<TrialOfCase>,
 }
 
@@ -52,10 +57,11 @@ struct TrialOfCase {
 
 impl EarlierTrials {
     pub(crate) fn new(run_id: String, case: CaseTrials) -> Self {
-        let uncounted = case.uncounted();
-        let is_gap = |trial: &u32| !case.last_attempts.contains_key(trial) || uncounted.contains(trial);
+        let confirming = case.confirming();
+        let is_gap = |trial: &u32| !case.last_attempts.contains_key(trial) || confirming.contains(trial);
         let trials = (0..).find(is_gap).unwrap_or(u32::MAX);
-        Self { run_id, case, trials }
+        let planned = case.planned().max(trials).max(1);
+        Self { run_id, case, trials, planned }
     }
 
     /// Directory of a trial: that of its last attempt.
@@ -75,8 +81,13 @@ impl EarlierTrials {
     /// How a conversation ended, if it ended in this turn: by the agent, or by the simulated user.
     pub(crate) fn end_in_turn(&self, index: u32, turn: u32) -> Option<(Status, Reason)> {
         let end = self.end(index, &format!("turn {}: ", turn + 1))?;
-        matches!(end.1.stage, Stage::Agent | Stage::User | Stage::Capture).then_some(end)
+        is_without_outcome(end.1.stage).then_some(end)
     }
+}
+
+/// Whether a trial, or a turn, that ended in this stage has nothing to grade.
+pub(crate) fn is_without_outcome(stage: Stage) -> bool {
+    matches!(stage, Stage::Agent | Stage::User | Stage::Capture)
 }
 
 /// Whether a case was to run: its process may have died before it wrote anything. One that was skipped was not.
@@ -181,13 +192,20 @@ impl CaseTrials {
         self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
     }
 
-    /// Trials that ran in parallel with the one that ended the case, or repeated it, and do not count. The first one is never among them.
-    fn uncounted(&self) -> Vec<u32> {
+    /// Number of trials that were planned, as far as a record says. The process of a case may have died before it had one.
+    fn planned(&self) -> u32 {
+        let of_case = facts(&self.directory.join(CASE_RECORD)).unwrap_or_default().planned;
+        let trials = self.last_attempts.values().filter_map(|trial| facts(&trial.join(TRIAL_RECORD)));
+        trials.map(|trial| trial.trials_planned).fold(of_case, u32::max)
+    }
+
+    /// Trials that repeated the case, which no trial of it is. The first one is never among them.
+    fn confirming(&self) -> Vec<u32> {
         if self.last_attempts.len() == 1 {
             return Vec::new();
         }
         let record = facts(&self.directory.join(CASE_RECORD)).unwrap_or_default();
-        record.surplus.iter().chain(&record.confirming).map(|summary| summary.index).collect()
+        record.confirming.iter().map(|summary| summary.index).collect()
     }
 }
 

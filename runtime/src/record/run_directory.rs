@@ -193,6 +193,11 @@ impl CaseDirectory {
     pub(crate) fn unreported_mark(&self) -> PathBuf {
         self.locks.join(format!("{}.{}.unreported", self.suite, self.name))
     }
+
+    /// Says which process of the test runner made the last result of the case.
+    pub(crate) fn maker_mark(&self) -> PathBuf {
+        self.locks.join(format!("{}.{}.maker", self.suite, self.name))
+    }
 }
 
 /// Makes `owner`, which is not empty, the owner of a file unless it has one; returns whether `owner` owns it. Whoever locks the

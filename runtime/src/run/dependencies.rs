@@ -6,9 +6,9 @@
 //! is no deadlock.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
 use evalsuite_records::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 use evalsuite_schema::OnDependencyFailure;
@@ -20,6 +20,7 @@ use crate::platform::files::{read_json_below, remove_if_exists, replace_file};
 use crate::record::run_directory::layout::CASE_RECORD;
 use crate::run::case_report::{CaseError, CaseReport};
 use crate::run::plan::Plan;
+use crate::run::replay::reuse;
 use crate::run::settings::{Runner, Settings};
 
 /// Runs a case whose lock is held.
@@ -70,13 +71,14 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
     }
     remove_if_exists(&mark)?;
     let Some(directory) = plan.case_directory.last_ended_attempt() else { return Ok(None) };
-    let Some((case, trials)) = read_records(&directory)? else { return Ok(None) };
+    let Some((case, trials)) = current_records(plan, &directory)? else { return Ok(None) };
     plan.directory = directory;
     Ok(Some(plan.report(case, trials)))
 }
 
-/// Marks whether the case's own test still has to report the record that is about to be written.
-pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
+/// Marks who makes the record that is about to be written, and whether the case's own test still has to report it.
+pub(crate) fn mark_record(plan: &Plan<'_>) -> io::Result<()> {
+    replace_file(&plan.case_directory.maker_mark(), plan.settings.runner.identity().as_bytes())?;
     let mark = plan.case_directory.unreported_mark();
     if plan.identity.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
@@ -101,7 +103,9 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
         }
         stack.push((entry, true));
         let of_entry = Plan::new(plan.evals, entry, settings, plan.run)?;
-        if of_entry.case_directory.last_ended_attempt().is_none() {
+        // Its records may be incomplete while its own test moves them away.
+        let ended = of_entry.case_directory.last_ended_attempt();
+        if ended.is_none_or(|directory| !matches!(current_records(&of_entry, &directory), Ok(Some(_)))) {
             for id in of_entry.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
                 stack.push((find(plan, id)?, false));
             }
@@ -128,7 +132,7 @@ fn result_of<'a>(
     run_locked: RunLocked,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
     let record = |plan: &Plan<'_>| match plan.case_directory.last_ended_attempt() {
-        Some(directory) => read_records(&directory).map_err(|error| plan.unwritable(error)),
+        Some(directory) => current_records(plan, &directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
     // Without the lock, the dependency's own test may be moving the records away: an error counts only with it.
@@ -147,6 +151,20 @@ fn result_of<'a>(
     }
     plan.identity.requested_by = Some(requested_by.to_owned());
     run_locked(plan).map(|report| (report.record, report.trials))
+}
+
+/// The records of a case that ended, if it would end in the same way now: `None` if the case or the agent has changed since. Runs with the
+/// same id may be of several builds.
+fn current_records(plan: &Plan<'_>, directory: &Path) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
+    let Some((case, trials)) = read_records(directory)? else { return Ok(None) };
+    let is_current = case.digests() == plan.identity.digests()
+        && match (&case.conditions, reuse::conditions(plan)?) {
+            (Some(then), Some(now)) => reuse::are_same(then, &now),
+            // Without a digest of the agent, the tests of one process of the test runner have the same one.
+            _ => fs::read(plan.case_directory.maker_mark())
+                .is_ok_and(|maker| maker == plan.settings.runner.identity().as_bytes()),
+        };
+    Ok(is_current.then_some((case, trials)))
 }
 
 /// The records of a case that ended.

@@ -150,24 +150,43 @@ pub(crate) fn compares_with_baseline(case: &Case) -> bool {
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-    let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
-    let of_user = || {
-        case.conversation.iter().flat_map(|conversation| {
-            conversation.user.iter().flat_map(|user| &user.graders).chain(&conversation.turn_graders)
-        })
-    };
-    let asks = |grader: &Grader| {
-        grader.with_members().any(|grader| match &grader.config {
-            GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
-            config => config.asked_judge().is_some_and(is_wanted),
-        })
-    };
-    let writes = |user: &SimulatedUser| user.asked_judge().is_some_and(is_wanted);
-    case_graders(case).iter().any(asks)
-        || of_turns.any(|grader| asks(&grader))
-        || of_user().any(asks)
-        || case.user().is_some_and(writes)
+    let mut any = false;
+    for_each_asked(case, registry, |judge| any |= is_wanted(judge));
+    any
+}
+
+/// The judges that graders and the simulated user name, besides the default one; `None`: a grader in Rust asks, and may name any.
+pub(crate) fn named_judges(case: &Case, registry: &Registry) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for_each_asked(case, registry, |judge| {
+        if let AskedJudge::Named(name) = judge {
+            names.insert(name.to_owned());
+        }
+    });
+    let mut graders = case.all_graders().flat_map(Grader::with_members);
+    (!graders.any(|grader| matches!(grader.config, GraderConfig::User { .. }))).then_some(names)
+}
+
+/// The judges that graders and the simulated user ask. A grader in Rust asks the default one, as far as is known here.
+fn for_each_asked(case: &Case, registry: &Registry, mut see: impl FnMut(AskedJudge<'_>)) {
+    let conversation = || case.conversation.iter();
+    let of_turns = conversation().flat_map(|one| &one.turns).flat_map(|turn| turn_graders(turn, case));
+    let of_user =
+        conversation().flat_map(|one| one.user.iter().flat_map(|user| &user.graders).chain(&one.turn_graders));
+    let graders = case_graders(case).into_owned().into_iter().chain(of_turns).chain(of_user.cloned());
+    for grader in graders {
+        for grader in grader.with_members() {
+            match &grader.config {
+                GraderConfig::User { grader, .. } => {
+                    if registry.grader(grader).is_some_and(|grader| grader.needs_judge) {
+                        see(AskedJudge::Default);
+                    }
+                }
+                config => config.asked_judge().into_iter().for_each(&mut see),
+            }
+        }
+    }
+    case.user().and_then(SimulatedUser::asked_judge).into_iter().for_each(see);
 }
 
 /// Whether a program with this name can be started.

@@ -257,6 +257,25 @@ fn an_agent_may_ask_to_skip_in_any_turn() {
 }
 
 #[test]
+fn a_skip_does_not_hide_that_an_earlier_turn_failed() {
+    fn skips(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+        if trial.turn() == Some(2) { Err(AgentError::skip("rate limit")) } else { Ok("wrong".to_owned()) }
+    }
+    let mut required = contains("right");
+    required["required"] = json!(true);
+    for (first, outcome, code) in [
+        (required, Failed, ReasonCode::RequiredGraderFailed),
+        (contains("right"), Error, ReasonCode::SkipRequested),
+        (contains("wrong"), Skipped, ReasonCode::SkipRequested),
+    ] {
+        let turns_of_case = json!([turn("one", json!([first])), turn("two", json!([contains("right")]))]);
+        let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(skips));
+        let case = only(&report);
+        assert_eq!((case.status(), case.record().reason.as_ref().unwrap().code), (outcome, code), "{case}");
+    }
+}
+
+#[test]
 fn a_broken_grader_of_a_turn_makes_the_trial_an_error_that_names_it() {
     fn breaks(_: &Evidence<'_>) -> Result<bool, String> {
         Err("cannot tell".to_owned())

@@ -214,3 +214,24 @@ fn an_own_run_of_a_dependency_after_it_was_told_is_a_new_one() {
     assert_eq!(run("start"), 3, "asked again it runs");
     assert_eq!(run("end"), 4, "what it depends on has a record");
 }
+
+#[test]
+fn a_dependency_of_another_version_or_definition_runs_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = |text: &str| {
+        let start = case_json("start", json!([contains(text)]), json!({}));
+        [case("end", &["start"], json!({})), start]
+    };
+    let run = |filter: &str, version: &str, text: &str| {
+        let (evals, calls) = evals(directory.path(), &cases(text), json!({}));
+        let options = RunOptions::new().with_run_id("same").with_filter(filter).with_agent_digest(version);
+        run_with(&evals, directory.path(), options);
+        ids(&calls)
+    };
+    assert_eq!(run("end", "1", "hello"), ["start", "end"]);
+    assert_eq!(run("start", "2", "hello"), ["start"], "its own test does not tell what another agent did");
+    assert_eq!(run("end", "2", "hello"), ["end"]);
+    assert_eq!(run("end", "1", "hello"), ["start", "end"], "nor does a case that depends on it use it");
+    assert_eq!(run("start", "1", "hell"), ["start"], "another grader");
+    assert_eq!(run("end", "1", "hell"), ["end"]);
+}

@@ -387,21 +387,56 @@ fn an_earlier_error_stays_one() {
 }
 
 #[test]
-fn as_many_trials_are_graded_again_as_there_are() {
+fn trials_that_did_not_run_are_missing_if_they_may_decide_the_case_now() {
     let place = Place::new();
     let calls = Arc::default();
     let three = || json!({"trials": {"count": 3}});
     let first =
         place.run(&place.evals_with("go", json!([contains("undone")]), three()).with_agent(busy(&calls)), Mode::Live);
-    let ran = first.trials().len();
-    assert!(ran < 3, "one failure decides");
-    let report = run_with(
-        &place.evals_with("go", everything(), three()).with_agent(never),
-        &place.output(),
-        RunOptions::new().with_regrade("latest"),
-    );
-    let case = only(&report);
-    assert_eq!((case.status(), case.trials().len()), (Status::Passed, ran), "{case}");
+    assert_eq!(first.trials().len(), 1, "one failure decides");
+    let id = first.record().run_id.clone();
+    let regrade = |graders: Value, options: RunOptions| {
+        let evals = place.evals_with("go", graders, three()).with_agent(never);
+        only(&run_with(&evals, &place.output(), options)).clone()
+    };
+    let again = |graders: Value| regrade(graders, RunOptions::new().with_regrade(id.as_str()));
+    let mended = again(everything());
+    assert_eq!((mended.status(), code(&mended)), (Status::Error, Some(ReasonCode::RecordingMissing)), "{mended}");
+    assert!(message(&mended).starts_with(&format!("trials 2, 3 of 3 did not run in run {id}, ")), "{mended}");
+    assert_eq!((mended.trials().len(), mended.record().planned, mended.record().cost_limited), (1, 3, false));
+    let still = again(json!([contains("undone")]));
+    assert_eq!((still.status(), still.trials().len(), still.record().planned), (Status::Failed, 1, 3), "it decides");
+
+    // All of them ran, as many as were planned then.
+    let two = RunOptions::new().with_trials(std::num::NonZeroUsize::new(2).unwrap());
+    let evals = place.evals_with("go", everything(), three()).with_agent(busy(&calls));
+    let all = only(&run_with(&evals, &place.output(), two)).record().run_id.clone();
+    let whole = regrade(everything(), RunOptions::new().with_regrade(all));
+    assert_eq!((whole.status(), whole.trials().len()), (Status::Passed, 2), "{whole}");
+}
+
+#[test]
+fn evidence_that_an_agent_wrote_is_not_graded() {
+    let place = Place::new();
+    let calls = Arc::default();
+    let first = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Live);
+    let evidence = fs::read(first.directory().join("trial-000/evidence.json")).unwrap();
+    let failing = move |trial: &mut Trial<'_>| -> Result<String, AgentError> {
+        fs::write(trial.workspace().parent().unwrap().join("evidence.json"), &evidence).unwrap();
+        Err(AgentError::new("out of tokens"))
+    };
+    let failed = place.run(&place.evals("go", everything()).with_agent(failing.clone()), Mode::Live);
+    let files = |name: &str| failed.directory().join("trial-000").join(name).is_file();
+    assert_eq!((files("evidence.json"), files("input.json")), (false, true));
+    // Also in a record of a version that left it there.
+    fs::copy(first.directory().join("trial-000/evidence.json"), failed.directory().join("trial-000/evidence.json"))
+        .unwrap();
+    let evals = place.evals("go", everything()).with_agent(never);
+    let options = RunOptions::new().with_regrade(failed.record().run_id.as_str());
+    let report = run_with(&evals, &place.output(), options);
+    let again = only(&report);
+    assert_eq!((again.status(), code(again)), (Status::Error, Some(ReasonCode::AgentError)), "{again}");
+    assert!(message(again).contains("out of tokens"), "{again}");
 }
 
 #[test]
@@ -430,6 +465,19 @@ fn graders_that_need_a_workspace_that_is_gone_are_errors() {
     assert_eq!((gone.status(), code(&gone)), (Status::Error, Some(ReasonCode::GraderError)));
     assert!(gone.to_string().contains("EVALSUITE_KEEP=1"), "{gone}");
     assert_eq!(regrade(json!([contains("done")])).status(), Status::Passed, "others grade what there is");
+    // A judge that is shown no changes would take it that there are none.
+    let judged = |prompt: Value| {
+        let grader = grader("judged", 3, json!({"llm-grader": {"prompt": prompt}}));
+        let evals =
+            evals(json!([grader])).with_judge(|_: JudgeRequest| Ok::<_, JudgeError>("{\"score\": 1}".to_owned()));
+        let options = RunOptions::new().with_regrade(gone.trials()[0].regraded_run.clone().unwrap());
+        only(&run_with(&evals.with_agent(never), &place.output(), options)).clone()
+    };
+    for prompt in [Value::Null, json!({"text": "Is it done?"}), json!({"text": "{{ output }} {{ file_changes }}"})] {
+        let case = judged(prompt);
+        assert_eq!((case.status(), code(&case)), (Status::Error, Some(ReasonCode::GraderError)), "{case}");
+    }
+    assert_eq!(judged(json!({"text": "Is it done? {{ output }}"})).status(), Status::Passed);
 }
 
 #[test]

@@ -144,16 +144,19 @@ fn a_conversation_that_broke_off_ends_in_the_same_way_when_it_is_graded_again() 
         move |trial: &mut Trial<'_>| if trial.turn() == Some(2) { Err(end()) } else { busy(trial) }
     };
     let ends: [fn() -> AgentError; 2] = [|| AgentError::new("no network"), || AgentError::skip("later")];
-    let expected =
-        [(Status::Error, ReasonCode::AgentError, "no network"), (Status::Skipped, ReasonCode::SkipRequested, "later")];
-    for (end, (status, code, message)) in ends.into_iter().zip(expected) {
+    let expected = [
+        (Status::Error, ReasonCode::AgentError, ""),
+        (Status::Error, ReasonCode::SkipRequested, "; an earlier turn had failed"),
+    ];
+    for (end, (status, code, more)) in ends.into_iter().zip(expected) {
         let place = Place::new();
         let evals = |text: &str| bound(place.evals(&talk(json!([contains(text)]), &json!({}))));
         let first = place.run(&evals("turn 1").with_agent(breaks_off(end)), RunOptions::new());
         let again = place.regrade(&evals("another text").with_agent(never));
         let reason = again.record().reason.as_ref().unwrap();
         assert_eq!((again.status(), reason.code), (status, code), "{again}");
-        assert_eq!(reason.message, format!("turn 2: in run {}: {message}", first.record().run_id));
+        let earlier = first.record().reason.as_ref().unwrap().message.strip_prefix("turn 2: ").unwrap();
+        assert_eq!(reason.message, format!("turn 2: in run {}: {earlier}{more}", first.record().run_id));
         let turns = again.trials()[0].turns.as_ref().unwrap();
         assert_eq!(turns[0].outcome, Status::Failed, "the first turn is graded by what the case says now");
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use evalsuite::{AgentError, Evals, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
-use crate::common::{case_json, contains, run_with, suite, suite_with};
+use crate::common::{case_json, contains, grader, run_with, suite, suite_with};
 
 /// A suite in a directory, and the cases for which the agent was called.
 struct Changing {
@@ -151,4 +151,151 @@ fn a_case_runs_again_if_its_commands_are_sealed_now() {
     assert_eq!(run("2", Value::Null).as_deref(), Some("1"));
     assert_eq!(run("3", json!("auto")), None, "the commands of that run had the rights of the user");
     assert_eq!(run("4", json!("auto")).as_deref(), Some("3"));
+}
+
+/// A case in a directory of its own.
+fn in_own_directory(id: &str, more: Value) -> Value {
+    let location = json!({"file": format!("suites/x/{id}/case.yaml"), "line": 1, "column": 1});
+    let mut case = case(id, "hello", json!({"location": location, "dir": format!("suites/x/{id}")}));
+    case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    case
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_links_lead_to_counts() {
+    let links = [
+        ("suites/x/a", "../../elsewhere"),
+        ("suites/x/a/check.sh", "../../../elsewhere/check.sh"),
+        ("suites/x/a/more", "../../../elsewhere"),
+        ("suites/x/template", "../../elsewhere"),
+    ];
+    for (link, destination) in links {
+        let changing = Changing::new();
+        let (script, link) = (changing.path().join("elsewhere/check.sh"), changing.path().join(link));
+        write(&script, "exit 0");
+        write(&changing.path().join("suites/x/b/note"), "");
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(destination, &link).unwrap();
+        let template = json!({"workspace": {"template": {"written": "template", "path": "suites/x/template"}}});
+        let more = if link.ends_with("template") { template } else { json!({}) };
+        let cases = [in_own_directory("a", more), in_own_directory("b", json!({}))];
+        assert_eq!(changing.run("1", &cases, version("v")).1, ["a", "b"]);
+        assert_eq!(changing.run("2", &cases, version("v")).1, [""; 0], "{destination}");
+        write(&script, "exit 1");
+        assert_eq!(changing.run("3", &cases, version("v")).1, ["a"], "{destination}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_case_with_a_link_around_its_directory_always_runs() {
+    let changing = Changing::new();
+    write(&changing.path().join("suites/x/b/note"), "");
+    fs::create_dir_all(changing.path().join("suites/x/a")).unwrap();
+    std::os::unix::fs::symlink("..", changing.path().join("suites/x/a/all")).unwrap();
+    let cases = ["a", "b"].map(|id| in_own_directory(id, json!({})));
+    assert_eq!(changing.run("1", &cases, version("v")).1, ["a", "b"]);
+    assert_eq!(changing.run("2", &cases, version("v")).1, ["a"]);
+}
+
+#[test]
+fn a_result_is_not_reused_if_something_changed_while_the_case_ran() {
+    for changed in ["suites/x/a/check.sh", "suites/x/template/note"] {
+        let changing = Changing::new();
+        let file = changing.path().join(changed);
+        write(&changing.path().join("suites/x/a/check.sh"), "before");
+        write(&changing.path().join("suites/x/template/note"), "before");
+        let template = json!({"workspace": {"template": {"written": "template", "path": "suites/x/template"}}});
+        let case = in_own_directory("a", template);
+        let run = |id: &str| {
+            let (called, file) = (Arc::clone(&changing.called), file.clone());
+            let agent = move |_: &mut Trial<'_>| {
+                called.lock().unwrap().push(String::new());
+                write(&file, "after");
+                Ok::<_, AgentError>("hello")
+            };
+            let suite = suite("cases", "mixed", changing.path(), std::slice::from_ref(&case));
+            let options = version("v").with_run_id(id).with_only_changed(true);
+            run_with(&Evals::new(suite).with_agent(agent), &changing.path().join("out"), options);
+            changing.called.lock().unwrap().len()
+        };
+        assert_eq!([run("1"), run("2"), run("3")], [1, 2, 2], "{changed}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_that_commands_of_graders_name_count_wherever_they_are() {
+    let script = json!({"path": {"written": "../graders/check.sh", "path": "suites/x/graders/check.sh"}});
+    let graders = json!({"written": "graders", "path": "suites/x/graders"});
+    let grader = |run: Value| grader("code", 7, json!({"code-grader": {"run": run}}));
+    let code = |run: Value| json!({"graders": [grader(run)]});
+    let in_directory = |cwd: &Value| grader(json!({"command": {"shell": "sh check.sh"}, "cwd": cwd}));
+    let others = json!({"written": "others", "path": "suites/x/others"});
+    let commands = [
+        code(json!({"command": {"argv": [{"text": "sh"}, script]}})),
+        code(json!({"command": {"argv": [{"text": "sh"}, {"text": "-c"}, {"text": "sh graders/check.sh"}]}})),
+        code(json!({"command": {"shell": "sh graders/check.sh"}})),
+        code(json!({"command": {"shell": "sh $EVALSUITE_SUITE_DIR/graders/check.sh"}})),
+        json!({"graders": [in_directory(&others), in_directory(&graders)]}),
+        json!({"preprocessors": [{"type": "pdf", "command": {"argv": [script]}}]}),
+    ];
+    for command in commands {
+        let changing = Changing::new();
+        let script = changing.path().join("suites/x/graders/check.sh");
+        write(&script, "echo pass");
+        write(&changing.path().join("suites/x/others/check.sh"), "echo pass");
+        let cases = [case("a", "hello", command.clone()), case("b", "hello", json!({}))];
+        assert_eq!(changing.run("1", &cases, version("v")).1, ["a", "b"]);
+        assert_eq!(changing.run("2", &cases, version("v")).1, [""; 0], "{command}");
+        write(&script, "echo pass # always");
+        assert_eq!(changing.run("3", &cases, version("v")).1, ["a"], "{command}");
+    }
+}
+
+#[cfg(all(unix, feature = "cli-agents"))]
+#[test]
+fn the_command_of_a_judge_and_the_script_that_it_names_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = |name: &str, note: &str| {
+        format!(
+            "  - {{ name: {name}, provider: cli, command: \"sh $EVALSUITE_SUITE_DIR/judge.sh {{OUTPUT_FILE}} {note}\" }}\n"
+        )
+    };
+    let targets = |kind: &str, other: &str| {
+        let text = format!("targets:\n{}{}", target("kind", kind), target("other", other));
+        write(&directory.path().join("targets.yaml"), &text);
+    };
+    let judge = |score: &str| {
+        write(&directory.path().join("suites/x/judge.sh"), &format!("echo '{{\"score\": {score}}}' > $1"))
+    };
+    let judged = json!({"llm-grader": {"judge": {"target": "kind"}}});
+    let cases = [
+        case_json("judged", json!([grader("tone", 5, judged)]), json!({"criteria": "is polite"})),
+        case("plain", "hello", json!({})),
+    ];
+    let run = |id: &str| {
+        let agent = |_: &mut Trial<'_>| Ok::<_, AgentError>("hello");
+        let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(agent);
+        let options = version("v").with_run_id(id).with_only_changed(true);
+        let report = run_with(&evals.with_command_judges(), &directory.path().join("out"), options);
+        report.cases().iter().map(|case| (case.status(), case.record().reused_run.is_some())).collect::<Vec<_>>()
+    };
+    let (passed, failed) = (Status::Passed, Status::Failed);
+    targets("", "");
+    judge("1");
+    assert_eq!(run("1"), [(passed, false), (passed, false)]);
+    assert_eq!(run("2"), [(passed, true), (passed, true)]);
+    judge("0");
+    assert_eq!(run("3"), [(failed, false), (passed, true)]);
+    targets("strict", "");
+    assert_eq!(run("4"), [(failed, false), (passed, true)]);
+    targets("strict", "unrelated");
+    assert_eq!(run("5"), [(failed, true), (passed, true)]);
 }

@@ -43,10 +43,12 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case/case_record.rs", "directories of cases, moved as a whole"),
+    ("run/dependencies.rs", "a mark of the run, next to its locks"),
     ("run/made_up/grading.rs", "an empty workspace, made before a grader runs"),
     ("run/made_up/suite.rs", "a temporary directory of its own, which no agent knows"),
     ("run/plan/mod.rs", "the file by which the command line follows a run"),
     ("run/replay/regrade.rs", "listings of earlier runs"),
+    ("run/replay/reuse.rs", "files beside a case, and those that links there lead to, which belong to the suite"),
     ("run/session/mod.rs", "directories of bases, removed if they are empty"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),
     (

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_records::record::{
-    CaseRecord, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord, TrialSummary, Verdict,
+    CaseRecord, Conditions, GraderRecord, Reason, ReasonCode, Rule, Stability, Stage, Status, TrialRecord,
+    TrialSummary, Verdict,
 };
 use evalsuite_schema::decimal::{at_least, shown_from};
 use evalsuite_schema::sorting::set;
@@ -20,6 +21,7 @@ use crate::record::trial_statistics::{
 };
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
+use crate::run::replay::reuse;
 use crate::run::trials::counted_trials::{self, CaseTrials, EndedTrial, TrialsEnd, results};
 use crate::run::{budgets, dependencies, selection};
 use crate::workspace::remove_directory;
@@ -30,7 +32,11 @@ pub(crate) fn decided(plan: &Plan<'_>, trials: &CaseTrials) -> CaseRecord {
     add_trials(&mut record, trials);
     let CaseTrials { counted, end, .. } = trials;
     record.truncated = counted.len() < plan.planned as usize;
-    record.cost_limited = *end != TrialsEnd::Decided;
+    record.cost_limited = match end {
+        TrialsEnd::Decided => false,
+        TrialsEnd::CostLimit => true,
+        TrialsEnd::Prevented(reason) => reason.code != ReasonCode::RecordingMissing,
+    };
     if let TrialsEnd::Prevented(reason) = end {
         (record.outcome, record.reason) = (Status::Error, Some(reason.clone()));
         return record;
@@ -125,7 +131,7 @@ pub(crate) fn end_case(
     record: CaseRecord,
     (cost, is_cost_partial): (Option<f64>, bool),
 ) -> io::Result<CaseReport> {
-    dependencies::mark_unreported(plan)?;
+    dependencies::mark_record(plan)?;
     write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
     plan.report_case_end(&record, cost, is_cost_partial);
     Ok(plan.report(record, trials))
@@ -237,15 +243,19 @@ impl EarlierRecords {
     }
 }
 
-/// The trials that are kept, in order; `None` if the case starts from its first trial: it has no record, or one of another definition or
-/// of trials that cannot be read. Directories of other trials are removed: their process was killed.
-pub(crate) fn kept_trials(plan: &Plan<'_>) -> io::Result<Option<Vec<EndedTrial>>> {
+/// The trials that are kept, in order; `None` if the case starts from its first trial: it has no record, or one of another definition, of
+/// other conditions than these, or of trials that cannot be read. Directories of other trials are removed: their process was killed.
+pub(crate) fn kept_trials(plan: &Plan<'_>, conditions: Option<&Conditions>) -> io::Result<Option<Vec<EndedTrial>>> {
     if !plan.settings.add_trials {
         return Ok(None);
     }
     // A damaged record is replaced, as without trials to add.
     let Ok(Some(record)) = read_json::<CaseRecord>(&plan.directory.join(CASE_RECORD)) else { return Ok(None) };
-    if record.digests() != plan.identity.digests() || record.trials.is_empty() {
+    let is_same = match (&record.conditions, conditions) {
+        (Some(then), Some(now)) => reuse::are_same(then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    };
+    if !is_same || record.digests() != plan.identity.digests() || record.trials.is_empty() {
         return Ok(None);
     }
     let Some(trials) = read_all(plan, &record.trials) else { return Ok(None) };

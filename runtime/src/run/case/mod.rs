@@ -41,7 +41,9 @@ pub(crate) fn run_case(
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
     crate::run::replay::regrade::find_trials(&mut plan);
-    let kept = kept_trials(&plan).map_err(|error| plan.unwritable(error))?;
+    // Before anything of the case runs: a file may change meanwhile.
+    let conditions = reuse::conditions(&plan).map_err(|error| plan.unwritable(error))?;
+    let kept = kept_trials(&plan, conditions.as_ref()).map_err(|error| plan.unwritable(error))?;
     let earlier = match kept {
         Some(_) => EarlierRecords::of(&plan.directory),
         None => case_record::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?,
@@ -54,7 +56,9 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         }),
     };
     let unwritable = |error| plan.unwritable(error);
-    if let Some((mut record, trials)) = reuse::take_over(&plan, unmet.is_none()).map_err(unwritable)? {
+    if let Some((mut record, trials)) =
+        reuse::take_over(&plan, conditions.as_ref(), unmet.is_none()).map_err(unwritable)?
+    {
         crate::run::baseline_check::judge(&plan, &mut record);
         let report = end_case(&plan, trials, record, (None, false)).map_err(unwritable)?;
         earlier.remove().map_err(unwritable)?;
@@ -77,7 +81,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             (trials, record)
         }
     };
-    record.conditions = reuse::conditions(&plan).map_err(unwritable)?;
+    record.conditions = reuse::still_met(&plan, conditions).map_err(unwritable)?;
     let report = write_record(&plan, trials, record).map_err(unwritable)?;
     earlier.remove().map_err(unwritable)?;
     Ok(report)

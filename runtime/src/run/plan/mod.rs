@@ -137,6 +137,12 @@ impl Plan<'_> {
         self.regraded.as_ref()?.as_ref().ok()
     }
 
+    /// Whether the agent sees the same as when the plan was made.
+    pub(crate) fn sees_the_same(&self) -> bool {
+        let now = agent_input(&self.case, &self.identity.target, &self.agent, &self.data, &self.places);
+        now.digest() == self.identity.input_digest
+    }
+
     /// Whether the agent is called, and no recording replaces it.
     pub(crate) fn calls_agent(&self) -> bool {
         matches!(self.settings.mode, Mode::Live | Mode::Record)
@@ -290,12 +296,7 @@ impl<'a> Plan<'a> {
         let agent = ChosenAgent::of(&target, evals, &data, settings, &places);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let limit = settings.timeout.or(written_limit).or_else(|| agent.command()?.limit()).unwrap_or(AGENT_LIMIT);
-        let of_target = data.target(&target);
-        let command = agent.command().map(|agent| with_default_seal(&agent.target, data.sealed));
-        let seen = AgentInput::new(&case, &target, command.as_ref(), &places)
-            .with_acp(agent.command().and_then(|agent| agent.acp.as_deref()))
-            .with_target_hooks(of_target.map(|target| &target.hooks), &places)
-            .with_target_skill(of_target.map(|target| target.skill.as_slice()).unwrap_or_default(), &places);
+        let seen = agent_input(&case, &target, &agent, &data, &places);
 
         let case_key = case_key(suite.name, &target, entry.id);
         // The test that runs a case: the test program and the test's path in it.
@@ -387,6 +388,16 @@ fn variables(entry: &EvalCase, case: &Case, data: &Suite, target: &str, agent: &
     }
     names.extend(agent.command().into_iter().flat_map(CliAgent::variables));
     names
+}
+
+/// What the agent of a case sees, with the files as they are now.
+fn agent_input(case: &Case, target: &str, agent: &ChosenAgent, data: &Suite, places: &SuiteLocation) -> AgentInput {
+    let of_target = data.target(target);
+    let command = agent.command().map(|agent| with_default_seal(&agent.target, data.sealed));
+    AgentInput::new(case, target, command.as_ref(), places)
+        .with_acp(agent.command().and_then(|agent| agent.acp.as_deref()))
+        .with_target_hooks(of_target.map(|target| &target.hooks), case, places)
+        .with_target_skill(of_target.map(|target| target.skill.as_slice()).unwrap_or_default(), places)
 }
 
 /// The command with the default of its suite, which an outcome depends on as on the command.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status};
 
 use crate::record::cassette::{AgentCall, TrialCassette};
+use crate::record::earlier_trials::is_without_outcome;
 use crate::record::run_directory::layout::EVIDENCE;
 use crate::run::plan::Plan;
 use crate::run::replay::earlier_recording::{RecordingOptions, open};
@@ -98,10 +99,10 @@ fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, End> {
         None => return Err(error(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, "no earlier run is given"))),
     };
     let path = earlier.trial(index).join(EVIDENCE);
-    // An agent without an outcome left nothing to grade: the trial ends as it did in the earlier run.
-    if !path.is_file()
-        && let Some(end) = earlier.end(index, "")
-    {
+    // An agent without an outcome left nothing to grade: the trial ends as it did in the earlier run, whatever file is there. A conversation is
+    // graded until the turn in which it ended.
+    let is_of_call = |end: &End| plan.case.conversation.is_none() && is_without_outcome(end.1.stage);
+    if let Some(end) = earlier.end(index, "").filter(|end| is_of_call(end) || !path.is_file()) {
         return Err(end);
     }
     Ok(path)

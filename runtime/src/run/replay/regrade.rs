@@ -18,7 +18,7 @@ pub(crate) fn find_trials(plan: &mut Plan<'_>) {
     let Some(wanted) = plan.settings.regrade.as_deref() else { return };
     let found = trials_of(plan, wanted);
     if let Ok(earlier) = &found {
-        plan.planned = earlier.trials.max(1);
+        plan.planned = earlier.planned;
     }
     plan.regraded = Some(found);
 }

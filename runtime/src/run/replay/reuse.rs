@@ -1,23 +1,26 @@
 //! Reuses results of earlier runs for cases whose conditions have not changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_records::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
-use evalsuite_schema::SealMode;
+use evalsuite_schema::discovery::with_slashes;
 use evalsuite_schema::json::json;
 use evalsuite_schema::sorting::map;
+use evalsuite_schema::{Grader, SealMode, Value};
 
 use crate::grade::scoring::CaseStandard;
-use crate::model::suite_location::{directory_of_file, own_directory, program};
+use crate::model::suite_location::{SuiteLocation, directory_of_file, own_directory, program};
 use crate::platform::digest::{sha256, sha256_of_source};
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, OpenError, UntrustedDirectory, read_to_limit};
 use crate::platform::url::without_credentials;
 use crate::platform::{environment, notice};
+use crate::record::cassette::recorded_input::{UNREADABLE, add_named_files, digest_of};
 use crate::record::earlier_trials::newest_of_case;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
 use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun, keyed_digest};
@@ -31,8 +34,8 @@ const LARGEST_COPY: u64 = 64 << 20;
 /// Directory of a trial's workspace, whose files no record needs.
 const WORKSPACE: &str = "workspace";
 
-/// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
-/// called.
+/// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, agents or judges are not called,
+/// or a file cannot be read.
 pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let agent = plan
         .settings
@@ -45,25 +48,23 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     let (suite, entry) = (plan.suite, plan.entry);
     let is_shared =
         suite.cases.iter().any(|case| case.id != entry.id && directory_of_file(case) == directory_of_file(entry));
-    if let Some(directory) = own_directory(is_shared, &plan.case.dir, &plan.places) {
-        let files = walk(&directory, is_ignored)
-            .filter_map(Result::ok)
-            .filter(|found| found.kind == EntryKind::File)
-            // What counts in it is in the digest of the case.
-            .filter(|found| Path::new(plan.entry.file).file_name() != Some(found.relative_path.as_os_str()))
-            .map(|found| {
-                let digest = found.open().map_err(io::Error::from).and_then(sha256_of_source);
-                (found.name(), digest.unwrap_or_else(|error| error.to_string()))
-            });
-        let files = map(files);
-        conditions.files = sha256(json!(files).to_string());
+    let own = own_directory(is_shared, &plan.case.dir, &plan.places).map(|directory| own_files(plan, &directory));
+    let (Ok(own), named) = (own.transpose(), files_of_commands(plan)) else { return Ok(None) };
+    if !plan.seen.is_readable() || named.values().any(|digest| digest == UNREADABLE) {
+        return Ok(None);
+    }
+    if own.is_some() || !named.is_empty() {
+        conditions.files = sha256(json!([own, named]).to_string());
     }
     let mut variables = plan.variables.clone();
     if selection::asks_judge(&plan.case, plan.evals.registry()) {
         let judge = &plan.settings.judge;
         let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
-        conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
-        variables.extend(plan.judges().variables());
+        let judges = plan.judges();
+        let commands = judges.commands_asked(selection::named_judges(&plan.case, plan.evals.registry()));
+        let settings = json!([endpoint, judge.targets, judge.temperature, judge.confirm, commands]);
+        conditions.judge = sha256(settings.to_string());
+        variables.extend(judges.variables());
     }
     let CaseStandard { rule, threshold, .. } = plan.standard;
     let seals = [plan.settings.sealed, plan.data.sealed].map(|mode| mode.map(SealMode::as_str));
@@ -80,14 +81,135 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     Ok(Some(conditions))
 }
 
+/// The conditions from before the trials of a case, if they are the same after them. Otherwise nobody knows which of them its trials had.
+pub(crate) fn still_met(plan: &Plan<'_>, before: Option<Conditions>) -> io::Result<Option<Conditions>> {
+    let Some(before) = before else { return Ok(None) };
+    let is_same = plan.sees_the_same() && conditions(plan)?.as_ref() == Some(&before);
+    Ok(is_same.then_some(before))
+}
+
+/// Whether results with these conditions are of the same agent, graders and judges. A further round of trials has other settings.
+pub(crate) fn are_same(one: &Conditions, other: &Conditions) -> bool {
+    let mut other = other.clone();
+    other.settings.clone_from(&one.settings);
+    *one == other
+}
+
+/// Digests of the files that commands of graders name, and preprocessors: nothing else says that one outside of the case's directory has
+/// changed.
+fn files_of_commands(plan: &Plan<'_>) -> BTreeMap<String, String> {
+    let graders: Vec<&Grader> = plan.case.all_graders().collect();
+    let mut named = NamedFiles { directories: Vec::new(), lines: Vec::new(), digests: BTreeMap::new() };
+    named.add(&json!([graders, plan.case.preprocessors]), &plan.places);
+    let NamedFiles { mut directories, lines, mut digests } = named;
+    directories.extend([
+        plan.places.suite_dir.clone(),
+        plan.places.join(&plan.case.dir),
+        plan.places.package_root.clone(),
+    ]);
+    // Two commands may name different files with the same words.
+    for (index, directory) in directories.into_iter().enumerate() {
+        let (mut found, directory) = (BTreeMap::new(), [directory]);
+        lines.iter().for_each(|line| add_named_files(line, &directory, &mut found));
+        digests.extend(found.into_iter().map(|(word, digest)| (format!("{index}: {word}"), digest)));
+    }
+    digests
+}
+
+/// What the commands in the settings of graders name.
+struct NamedFiles {
+    /// Where they run.
+    directories: Vec<PathBuf>,
+    /// Lines and arguments, which may name files.
+    lines: Vec<String>,
+    /// Of the files that the loader found, by path.
+    digests: BTreeMap<String, String>,
+}
+
+impl NamedFiles {
+    fn add(&mut self, settings: &Value, places: &SuiteLocation) {
+        match settings {
+            Value::Array(items) => items.iter().for_each(|item| self.add(item, places)),
+            Value::Object(object) => {
+                self.directories.extend(settings["cwd"]["path"].as_str().map(|path| places.join(path)));
+                self.lines.extend(settings["shell"].as_str().map(str::to_owned));
+                for argument in settings["argv"].as_array().into_iter().flatten() {
+                    self.lines.extend(argument["text"].as_str().map(str::to_owned));
+                    if let Some(path) = argument["path"]["path"].as_str() {
+                        self.digests.insert(path.to_owned(), digest_of(&places.join(path)));
+                    }
+                }
+                object.values().for_each(|value| self.add(value, places));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Digests of the files in the case's own directory, and of those that links lead to. What counts in the file of the case is in the case's
+/// digest.
+fn own_files(plan: &Plan<'_>, directory: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut digests = BTreeMap::new();
+    add_tree("", directory, &mut BTreeSet::new(), &mut digests)?;
+    let of_case = Path::new(plan.entry.file).file_name().unwrap_or_default();
+    let of_case = &*of_case.to_string_lossy();
+    // It may be a link.
+    digests.retain(|name, _| name.strip_suffix('/').unwrap_or(name) != of_case);
+    Ok(digests)
+}
+
+/// Adds the digests of everything below a directory, with names that begin with `below`. `entered`: the directories that were added before.
+fn add_tree(
+    below: &str,
+    directory: &Path,
+    entered: &mut BTreeSet<PathBuf>,
+    digests: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
+    let root = directory.canonicalize()?;
+    if entered.iter().any(|inner| *inner != root && inner.starts_with(&root)) {
+        return Err(io::Error::other(format!("{} leads to a directory around it", directory.display())));
+    }
+    if !entered.insert(root.clone()) {
+        return Ok(());
+    }
+    let mut walk = walk(&root, is_ignored);
+    for found in walk.by_ref() {
+        let found = found?;
+        let name = format!("{below}{}", found.name());
+        match found.kind {
+            EntryKind::File => _ = digests.insert(name, sha256_of_source(found.open()?)?),
+            EntryKind::Link => {
+                let inside = format!("{name}/");
+                digests.insert(name, format!("link to {}", with_slashes(&found.destination()?)));
+                match fs::metadata(&found.path) {
+                    Ok(metadata) if metadata.is_dir() => add_tree(&inside, &found.path, entered, digests)?,
+                    Ok(metadata) if metadata.is_file() => {
+                        digests.insert(inside, sha256_of_source(File::open(&found.path)?)?);
+                    }
+                    // Sockets, pipes and devices have no content.
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            EntryKind::Directory | EntryKind::Other => {}
+        }
+    }
+    if walk.is_cut() { Err(io::Error::other(format!("{} has too many files", root.display()))) } else { Ok(()) }
+}
+
 /// The result of a case from the newest run with the same conditions: its record, which is still to be written, and those of its trials,
 /// which are copied into this run. `None` if the case has to run. `can_run`: whether nothing keeps the case from running.
-pub(crate) fn take_over(plan: &Plan<'_>, can_run: bool) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
+pub(crate) fn take_over(
+    plan: &Plan<'_>,
+    conditions: Option<&Conditions>,
+    can_run: bool,
+) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
     if !(can_run && plan.settings.only_changed && plan.reuses_dependencies) {
         return Ok(None);
     }
-    let Some(conditions) = conditions(plan)? else { return Ok(None) };
-    let Some((earlier, record)) = newest_with(plan, &conditions)? else { return Ok(None) };
+    let Some(conditions) = conditions else { return Ok(None) };
+    let Some((earlier, record)) = newest_with(plan, conditions)? else { return Ok(None) };
     let is_result = matches!(record.outcome, Status::Passed | Status::Failed);
     if !is_result || record.errors > 0 || record.cost_limited {
         return Ok(None);

@@ -120,6 +120,12 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
+    /// What all tests have in common that one process of the test runner starts, and no others: the same program runs them.
+    pub(crate) fn identity(&self) -> &str {
+        static OWN: OnceLock<String> = OnceLock::new();
+        self.run_id.as_deref().unwrap_or_else(|| OWN.get_or_init(new_run_id))
+    }
+
     /// Whether the test runner does not repeat this test if it fails.
     pub(crate) fn is_last_attempt(&self) -> bool {
         self.attempt >= self.total_attempts

@@ -58,9 +58,9 @@ fn run_phases(trial: &TrialAttempt<'_>) -> Result<Graded, EarlyEnd> {
     trial.journal.borrow_mut().workspace = Some(workspace);
     guarded(|| trial.timed(|t| &mut t.setup_ms, || prepared.make_workspace()))?;
     let mut graded = call_and_grade(&prepared).unwrap_or_else(|end| Graded::ended(trial, end));
-    prepared.write_input(graded.is_decided());
     // The programs that the agent left running end before the hooks.
     drop(prepared.programs.take());
+    prepared.settle_evidence(graded.is_decided());
     if let Some(unknown) = mcp_servers::end(trial, prepared.mcp.as_ref(), graded.is_decided()) {
         graded.fail(trial, unknown);
     }

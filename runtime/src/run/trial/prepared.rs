@@ -57,6 +57,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) recorder: Recorder,
     /// Programs that the agent left running, which graders may still ask.
     pub(crate) programs: RefCell<Vec<EndWithTrial>>,
+    /// Whether there is evidence: a file of its name may be from the agent.
     has_evidence: Cell<bool>,
 }
 
@@ -154,15 +155,17 @@ impl<'a> Prepared<'a> {
         self.write_recorded(EVIDENCE);
     }
 
-    /// Writes what the agent was asked, if the trial ended before there was evidence. What an agent that failed has put in place of the
-    /// evidence must not be graded.
-    pub(crate) fn write_input(&self, is_decided: bool) {
-        match (self.has_evidence.get(), is_decided) {
-            (true, true) => {}
-            (true, false) => self.write_evidence(),
-            (false, _) => {
+    /// Leaves the evidence as this trial wrote it, after everything of the agent has ended. If the trial ended before there was any, what the
+    /// agent was asked takes its place.
+    pub(crate) fn settle_evidence(&self, is_decided: bool) {
+        match self.has_evidence.get() {
+            true if is_decided => {}
+            // The agent was called again since it was written.
+            true => self.write_evidence(),
+            false => {
                 if let Err(error) = self.trial.files().remove(EVIDENCE) {
-                    self.trial.note("output_not_kept", format!("{EVIDENCE} of the agent cannot be removed: {error}"));
+                    self.trial
+                        .note("output_not_kept", format!("{}: {error}", self.trial.directory.join(EVIDENCE).display()));
                 }
                 self.write_recorded(INPUT);
             }

@@ -5,10 +5,11 @@ pub(crate) mod running_trials;
 
 use std::{io, panic, thread};
 
-use evalsuite_records::record::Mode;
+use evalsuite_records::record::{Mode, Reason, ReasonCode, Stage, Status, TrialRecord};
 
-use self::counted_trials::{CaseTrials, EndedTrial, StopRule};
+use self::counted_trials::{CaseTrials, EndedTrial, StopRule, TrialsEnd, results};
 use self::running_trials::RunningTrials;
+use crate::grade::scoring::is_settled;
 use crate::run::case_setup::CaseSetup;
 use crate::run::plan::Plan;
 
@@ -24,7 +25,8 @@ pub(crate) fn run_trials<'a>(
     let parallel = if is_one_by_one { 1 } else { plan.workers().unwrap_or(1).min(plan.planned) };
     let stop = StopRule {
         standard: plan.standard,
-        planned: plan.planned,
+        // Only the trials that an earlier run has can be graded again.
+        planned: plan.earlier_trials().map_or(plan.planned, |earlier| earlier.trials.clamp(1, plan.planned)),
         run_all: plan.runs_all_trials(),
         ends_with_error: false,
         cost_limit_usd: plan.case.trials.cost_limit_usd,
@@ -43,5 +45,30 @@ pub(crate) fn run_trials<'a>(
         }
         result
     })?;
-    Ok(trials.into_case_trials())
+    let mut trials = trials.into_case_trials();
+    if let (TrialsEnd::Decided, Some(missing)) = (&trials.end, missing_trials(plan, &trials.counted)) {
+        trials.end = TrialsEnd::Prevented(missing);
+    }
+    Ok(trials)
+}
+
+/// Why a case that is graded again is not decided: fewer trials ran than were planned, and those that did do not decide it as they are graded
+/// now.
+fn missing_trials(plan: &Plan<'_>, counted: &[TrialRecord]) -> Option<Reason> {
+    let earlier = plan.earlier_trials()?;
+    let is_ended = counted.len() < earlier.trials as usize || earlier.trials >= plan.planned;
+    let is_skipped = counted.last().is_some_and(|trial| trial.outcome == Status::Skipped);
+    if is_ended || is_skipped || is_settled(plan.standard, &results(counted)) {
+        return None;
+    }
+    let missing: Vec<String> = (earlier.trials + 1..=plan.planned).map(|number| number.to_string()).collect();
+    let trials = if missing.len() == 1 { "trial" } else { "trials" };
+    let message = format!(
+        "{trials} {} of {} did not run in run {}, and the others do not decide the case as they are graded now; to run all: `{}`",
+        missing.join(", "),
+        plan.planned,
+        earlier.run_id,
+        plan.rerun()
+    );
+    Some(Reason::new(Stage::Setup, ReasonCode::RecordingMissing, message))
 }

@@ -308,6 +308,7 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
             ReasonCode::TargetUnusable
                 | ReasonCode::RecordingMissing
                 | ReasonCode::RecordingStale
+                | ReasonCode::SkipRequested
                 | ReasonCode::Required
                 | ReasonCode::Unsupported
                 | ReasonCode::RequiredGraderUndecided

@@ -13,7 +13,7 @@ use evalsuite_schema::json::{FromJson, ToJson, json, skip_empty};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::sorting::{map, sort};
 use evalsuite_schema::{
-    AcpTarget, Argument, Case, CliTarget, Command, Content, Hook, Hooks, Input, OutputForm, Sealing, Value,
+    AcpTarget, Argument, Case, CliTarget, Command, Content, Hook, Hooks, Input, Object, OutputForm, Sealing, Value,
     WorkspaceCopy,
 };
 
@@ -27,8 +27,9 @@ use crate::workspace::snapshot::walk;
 
 /// What a recording of this version knows of its input, and older ones do not. Version 1: hooks, values of variables, modes of files, and
 /// empty directories. Version 2: hooks of the target, and the files that commands of hooks name. Version 3: the seal of the command, and
-/// how its output is read.
-const KNOWN_FACTS: u32 = 3;
+/// how its output is read. Version 4: the metadata of the case, how much of a conversation the agent gets, and the
+/// files that commands of hooks name by a variable.
+const KNOWN_FACTS: u32 = 4;
 /// In place of the digest of a directory without files.
 const EMPTY_DIRECTORY: &str = "empty directory";
 /// After the digest of a file that can be executed.
@@ -39,7 +40,7 @@ const SHOWN_FILES: usize = 10;
 const SHOWN_LINES: usize = 30;
 
 /// Everything an outcome depends on that does not differ between machines, besides the agent, the graders and their judges.
-#[skip_empty(.., user, files, variables, workspace, hooks, target_hooks, scripts, known_facts)]
+#[skip_empty(.., metadata, user, files, variables, workspace, hooks, target_hooks, scripts, known_facts)]
 #[derive(Debug, Clone, PartialEq, ToJson, FromJson)]
 pub(crate) struct AgentInput {
     target: String,
@@ -47,6 +48,10 @@ pub(crate) struct AgentInput {
     input: Input,
     /// The user's input of each turn of a conversation.
     turns: Vec<Value>,
+    /// Pairs of messages of a conversation that the agent gets in a turn.
+    window_size: Option<u32>,
+    /// As written in the case file.
+    metadata: Object,
     /// The simulated user, as far as what it says depends on it; null without one.
     user: Value,
     /// SHA-256 of input files by their path in the case file.
@@ -118,7 +123,7 @@ fn sealing(sealing: &Sealing) -> Value {
 type Differences = fn(&AgentInput, &AgentInput) -> Vec<String>;
 
 /// Everything that makes a recording stale. The table in `docs/runs.md` has a row for each.
-const PARTS: [Differences; 9] = [
+const PARTS: [Differences; 10] = [
     // Target: its name; of a command, the entry in the targets file as written, and the default of the suite for `sealed`.
     |then, now| {
         let other = (then.target != now.target).then(|| format!("target: `{}`, now `{}`", then.target, now.target));
@@ -130,12 +135,21 @@ const PARTS: [Differences; 9] = [
         });
         other.into_iter().chain(command).collect()
     },
-    // Input, and turns of a conversation: as written.
+    // Input, and turns of a conversation with its `window_size`: as written.
     |then, now| {
         let input = (then.input != now.input)
             .then(|| format!("the input changed:{}", diff(&shown(&then.input), &shown(&now.input))));
         let turns = (then.turns != now.turns).then(|| "the turns of the conversation changed".to_owned());
-        input.into_iter().chain(turns).collect()
+        let window = (then.window_size != now.window_size).then(|| "`window_size` changed".to_owned());
+        input.into_iter().chain(turns).chain(window).collect()
+    },
+    // Metadata of the case: as written.
+    |then, now| {
+        let text = |metadata: &Object| pretty(&Value::Object(metadata.clone()));
+        (then.metadata != now.metadata)
+            .then(|| format!("the metadata changed:{}", diff(&text(&then.metadata), &text(&now.metadata))))
+            .into_iter()
+            .collect()
     },
     // Simulated user of a conversation: as written, without its time limit and its graders.
     |then, now| {
@@ -153,7 +167,7 @@ const PARTS: [Differences; 9] = [
     },
     // Input files: their contents.
     |then, now| changed_files("input file", &then.files, &now.files),
-    // Workspace before any hook: names and contents of files, which of them can be executed (on Unix), targets of links, directories
+    // Workspace before any hook, also if a template is a link: names and contents of files, which of them can be executed (on Unix), targets of links, directories
     // without files.
     |then, now| changed_files("workspace", &then.workspace, &now.workspace),
     // Repositories of the workspace: as written.
@@ -185,7 +199,7 @@ impl AgentInput {
             wanted.copies.iter().for_each(|copy| add_copy(copy, location, &mut workspace));
             if wanted.hooks != Hooks::default() {
                 hooks = evalsuite_schema::json::to_value(&wanted.hooks).unwrap_or_default();
-                add_files_of_hooks(&wanted.hooks, location, &mut scripts);
+                add_files_of_hooks(&wanted.hooks, case, location, &mut scripts);
             }
             repos.extend(wanted.repos.iter().filter_map(|repo| evalsuite_schema::json::to_value(repo).ok()));
         }
@@ -200,9 +214,11 @@ impl AgentInput {
         let command = command.map(CommandInput::new);
         Self {
             target: target.to_owned(),
-            variables: variables(&case.id, &input, &turns, &user),
+            variables: variables(&case.id, &json!([input, turns, user, case.metadata])),
             input,
             turns,
+            window_size: case.conversation.as_ref().and_then(|conversation| conversation.window_size),
+            metadata: case.metadata.clone(),
             user,
             files,
             workspace,
@@ -216,10 +232,10 @@ impl AgentInput {
     }
 
     /// The same with the hooks of the target.
-    pub(crate) fn with_target_hooks(mut self, hooks: Option<&Hooks>, location: &SuiteLocation) -> Self {
+    pub(crate) fn with_target_hooks(mut self, hooks: Option<&Hooks>, case: &Case, location: &SuiteLocation) -> Self {
         if let Some(hooks) = hooks.filter(|hooks| **hooks != Hooks::default()) {
             self.target_hooks = evalsuite_schema::json::to_value(hooks).unwrap_or_default();
-            add_files_of_hooks(hooks, location, &mut self.scripts);
+            add_files_of_hooks(hooks, case, location, &mut self.scripts);
         }
         self
     }
@@ -266,6 +282,10 @@ impl AgentInput {
         if let Some(command) = known.command.as_mut().filter(|_| facts < 3) {
             (command.output, command.sealing) = (None, Value::Null);
         }
+        if facts < 4 {
+            (known.window_size, known.metadata) = (None, Object::new());
+            known.scripts.retain(|word, _| below_variable(word).is_none());
+        }
         if facts < 2 {
             (known.target_hooks, known.scripts) = (Value::Null, BTreeMap::new());
         }
@@ -282,6 +302,12 @@ impl AgentInput {
         }
         known.variables.retain(|name, _| other.variables.contains_key(name));
         known
+    }
+
+    /// Whether all files were read. Otherwise an equal digest may be that of another input.
+    pub(crate) fn is_readable(&self) -> bool {
+        let mut digests = self.files.values().chain(self.workspace.values()).chain(self.scripts.values());
+        digests.all(|digest| digest != UNREADABLE)
     }
 
     /// SHA-256 of everything but the values of variables, independent of the order of keys.
@@ -342,6 +368,7 @@ pub(crate) fn diff(old: &str, new: &str) -> String {
 fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
     let gone = then.keys().filter(|path| !now.contains_key(*path)).map(|path| (path, "was deleted"));
     let other = now.iter().filter_map(|(path, digest)| match then.get(path) {
+        _ if digest == UNREADABLE => Some((path, "cannot be read")),
         None => Some((path, "was added")),
         Some(old) if old != digest => Some((path, "changed")),
         Some(_) => None,
@@ -358,18 +385,27 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
 
 /// Digests of the values of the variables in the input of a case. The name of the variable and the id of the case are in the key, so that
 /// equal values cannot be recognized.
-fn variables(case: &str, input: &Input, turns: &[Value], user: &Value) -> BTreeMap<String, String> {
-    let text = evalsuite_schema::json::json!([input, turns, user]).to_string();
+fn variables(case: &str, seen: &Value) -> BTreeMap<String, String> {
+    let text = seen.to_string();
     let names: BTreeSet<&str> = Syntax::Variable.names(&text).collect();
     let values = names.into_iter().filter_map(|name| Some((name, environment::var(name)?)));
     map(values.map(|(name, value)| (name.to_owned(), sha256_with_key(&format!("{case}/{name}"), &value))))
 }
 
-/// The files and links below a directory, and the directories without any, without `.git`. What cannot be read is left out: making the
-/// workspace reports it.
+/// The files and links below a directory, and the directories without any, without `.git`. The directory may be a link. Making the workspace
+/// reports what cannot be read; here it is [`UNREADABLE`].
 fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
+    let root = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let mut directories = BTreeSet::new();
-    for found in walk(directory, |name| name == ".git").filter_map(Result::ok) {
+    let mut walk = walk(&root, |name| name == ".git");
+    for found in walk.by_ref() {
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                files.insert(error.to_string(), UNREADABLE.to_owned());
+                continue;
+            }
+        };
         let digest = match found.kind {
             EntryKind::Link => format!("link to {}", with_slashes(&found.destination().unwrap_or_default())),
             EntryKind::Directory => {
@@ -385,6 +421,9 @@ fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
             }
         };
         files.insert(found.name(), digest);
+    }
+    if walk.is_cut() {
+        files.insert("…".to_owned(), UNREADABLE.to_owned());
     }
     for directory in directories {
         let below = format!("{directory}/");
@@ -419,34 +458,41 @@ fn add_copy(copy: &WorkspaceCopy, location: &SuiteLocation, files: &mut BTreeMap
     files.extend(copied.map(|(name, digest)| (format!("{}/{name}", copy.to), digest)));
 }
 
-/// In place of the digest of a file that cannot be read.
-const UNREADABLE: &str = "unreadable";
+/// In place of the digest of a file that cannot be read. It differs from everything, also from itself: the file may have changed.
+pub(crate) const UNREADABLE: &str = "unreadable";
 
 /// SHA-256 of a file, whatever its line ends.
-fn digest_of(file: &Path) -> String {
+pub(crate) fn digest_of(file: &Path) -> String {
     File::open(file).and_then(sha256_of_source).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
-/// Adds the digests of the files that the words of a command line name, by word. They are looked for in these directories, in order. The files
-/// of absolute paths differ between machines.
+/// Adds the digests of the files that the words of a command line name, by word. They are looked for in these directories, in order, also if a
+/// variable stands for the directory. The files of absolute paths differ between machines.
 pub(crate) fn add_named_files(line: &str, directories: &[PathBuf], found: &mut BTreeMap<String, String>) {
     let is_between = |character: char| character.is_whitespace() || "'\"`;|&<>()=".contains(character);
-    let names_file = |word: &&str| word.contains(['.', '/']) && Path::new(word).is_relative();
-    for word in line.split(is_between).filter(names_file) {
-        if let Some(file) = directories.iter().map(|directory| directory.join(word)).find(|file| file.is_file()) {
+    for word in line.split(is_between).filter(|word| word.contains(['.', '/'])) {
+        let path = Path::new(below_variable(word).unwrap_or(word));
+        let mut files = directories.iter().map(|directory| directory.join(path));
+        if let Some(file) = files.find(|file| path.is_relative() && file.is_file()) {
             found.insert(word.to_owned(), digest_of(&file));
         }
     }
 }
 
+/// The rest of a path that begins with a variable: `$NAME/`, `${NAME}/` or `{{name}}/`.
+fn below_variable(word: &str) -> Option<&str> {
+    let parts = if word.starts_with('$') { word.split_once('/') } else { word.split_once("}}/") };
+    parts.map(|(_, rest)| rest)
+}
+
 /// The same for the commands of hooks.
-fn add_files_of_hooks(hooks: &Hooks, location: &SuiteLocation, found: &mut BTreeMap<String, String>) {
+fn add_files_of_hooks(hooks: &Hooks, case: &Case, location: &SuiteLocation, found: &mut BTreeMap<String, String>) {
     let Hooks { before_all, before_each, after_each, after_all } = hooks;
     for hook in [before_all, before_each, after_each, after_all].into_iter().flatten() {
         let Hook { command: Some(command), cwd, .. } = hook else { continue };
         let cwd = cwd.as_ref().map(|cwd| location.resolve(cwd));
-        let directories = cwd.into_iter().chain([location.suite_dir.clone(), location.package_root.clone()]);
-        let directories: Vec<PathBuf> = directories.collect();
+        let of_suite = [location.suite_dir.clone(), location.package_root.clone(), location.join(&case.dir)];
+        let directories: Vec<PathBuf> = cwd.into_iter().chain(of_suite).collect();
         match command {
             Command::Shell(line) => add_named_files(line, &directories, found),
             Command::Argv(arguments) => arguments.iter().for_each(|argument| match argument {

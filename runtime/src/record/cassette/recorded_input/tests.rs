@@ -121,9 +121,60 @@ fn make_executable(file: &Path) {
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A case that names no files.
+fn plain_case(text: &str) -> Case {
+    let mut case = Case::new("c", Location::new("f", 1, 1));
+    case.input = Input::Messages(vec![Message::text(Role::User, text)]);
+    case
+}
+
+#[cfg(unix)]
+#[test]
+fn a_template_that_is_a_link_counts_and_what_cannot_be_read_is_never_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
+    fs::create_dir(root.path().join("shared")).unwrap();
+    fs::write(root.path().join("note.txt"), "a").unwrap();
+    let limit = |text: &str| fs::write(root.path().join("shared/limit"), text).unwrap();
+    limit("10");
+    let input = || AgentInput::new(&case("hi"), "t", None, &places);
+    let missing = input();
+    assert!(!missing.is_readable() && !missing.is_same(&missing));
+    assert!(missing.difference(&missing).contains(" cannot be read"), "{}", missing.difference(&missing));
+
+    std::os::unix::fs::symlink("shared", root.path().join("template")).unwrap();
+    let then = input();
+    assert!(then.is_readable() && then.is_same(&input()) && !missing.is_same(&then));
+    limit("20");
+    assert!(!then.is_same(&input()));
+    assert_eq!(then.difference(&input()), "\n  workspace: `limit` changed");
+}
+
+#[test]
+fn metadata_and_the_window_of_a_conversation_count_unless_the_recording_does_not_know_them() {
+    type Change = fn(&mut Case);
+    let changes: [(&str, Change); 2] = [
+        ("the metadata changed:", |case| _ = case.metadata.insert("limit".to_owned(), 20.into())),
+        ("`window_size` changed", |case| case.conversation.as_mut().unwrap().window_size = Some(1)),
+    ];
+    for (difference, change) in changes {
+        let mut case = plain_case("hi");
+        case.metadata.insert("limit".to_owned(), 10.into());
+        case.conversation = Some(evalsuite_schema::Conversation::new(Vec::new()));
+        let then = AgentInput::new(&case, "t", None, &places());
+        assert!(then.is_same(&AgentInput::new(&case, "t", None, &places())));
+        change(&mut case);
+        let now = AgentInput::new(&case, "t", None, &places());
+        assert!(!then.is_same(&now) && then.digest() != now.digest(), "{difference}");
+        assert!(then.difference(&now).starts_with(&format!("\n  {difference}")), "{}", then.difference(&now));
+        let older = AgentInput { known_facts: 3, ..then };
+        assert!(older.is_same(&now) && older.difference(&now).is_empty(), "{difference}");
+    }
+}
+
 #[test]
 fn another_value_of_a_variable_in_the_input_is_another_input_and_is_not_shown() {
-    let then = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
+    let then = AgentInput::new(&plain_case("go to ${{ PATH }}"), "t", None, &places());
     assert_eq!(then.variables.keys().collect::<Vec<_>>(), ["PATH"]);
     let value = std::env::var("PATH").unwrap();
     assert!(!evalsuite_schema::json::to_string(&then).unwrap().contains(&value));
@@ -146,10 +197,12 @@ fn every_field_of_the_input_is_a_part_of_it() {
     let mut input = AgentInput::new(&case("go to ${{ PATH }}"), "t", None, &places());
     let hook = Hook { command: None, timeout_ms: 1, cwd: None, reset: Reset::Strict, sealing: Default::default() };
     let hooks = Hooks { before_all: Some(hook), ..Hooks::default() };
-    input = input.with_target_hooks(Some(&hooks), &places());
+    input = input.with_target_hooks(Some(&hooks), &plain_case(""), &places());
     let digests = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
     (input.files, input.workspace, input.scripts) = (digests.clone(), digests.clone(), digests);
     (input.turns, input.repos, input.hooks) = (vec!["a".into()], vec!["a".into()], "a".into());
+    input.window_size = Some(1);
+    input.metadata.insert("a".to_owned(), "b".into());
     let command = "cat".to_owned();
     let files_format = String::new();
     let (cwd, in_suite_directory, env) = (None, false, BTreeMap::new());
@@ -162,6 +215,7 @@ fn every_field_of_the_input_is_a_part_of_it() {
         let text = json.to_string();
         let other = match &fields[field] {
             Value::String(_) => "other".into(),
+            Value::Number(_) => 2.into(),
             Value::Array(_) => evalsuite_schema::json::json!(["other"]),
             Value::Object(_) if field == "input" => {
                 evalsuite_schema::json::to_value(&Input::Data(evalsuite_schema::Object::new())).unwrap()
@@ -204,7 +258,7 @@ fn the_seal_the_servers_and_the_form_of_the_output_of_a_command_count() {
         sealing: Sealing::default(),
         mcp: None,
     };
-    let input = |target: &CliTarget| AgentInput::new(&case("hi"), "t", Some(target), &places);
+    let input = |target: &CliTarget| AgentInput::new(&plain_case("hi"), "t", Some(target), &places);
     let then = input(&target);
     assert!(then.is_same(&input(&target)));
     let sealed = |sealing: Sealing| CliTarget { sealing, ..target.clone() };
@@ -241,13 +295,23 @@ fn the_content_of_a_script_that_a_hook_names_counts() {
     let root = tempfile::tempdir().unwrap();
     let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().join("s") };
     fs::create_dir_all(root.path().join("s/scripts")).unwrap();
+    fs::create_dir(root.path().join("template")).unwrap();
+    fs::write(root.path().join("note.txt"), "a").unwrap();
     let write = |path: &str, text: &str| fs::write(root.path().join("s").join(path), text).unwrap();
     let shell = evalsuite_schema::Command::Shell("sh scripts/seed.sh && PYTHON=x ./more.py; ls /etc/hosts".into());
     let argv = evalsuite_schema::Command::Argv(vec![
         evalsuite_schema::Argument::Text("sh".into()),
         evalsuite_schema::Argument::Path(PathRef::found("./seed.sh", "s/scripts/seed.sh")),
     ]);
-    for (command, script) in [(shell.clone(), "scripts/seed.sh"), (shell, "more.py"), (argv, "scripts/seed.sh")] {
+    let by_variable = [
+        "sh $EVALSUITE_SUITE_DIR/scripts/seed.sh",
+        "sh \"${EVALSUITE_CASE_DIR}/seed.sh\"",
+        "sh {{ case_dir }}/seed.sh",
+        "sh {{case_dir}}/seed.sh",
+    ];
+    let by_variable = by_variable.map(|line| (evalsuite_schema::Command::Shell(line.into()), "scripts/seed.sh"));
+    let named = [(shell.clone(), "scripts/seed.sh"), (shell, "more.py"), (argv, "scripts/seed.sh")];
+    for (command, script) in named.into_iter().chain(by_variable) {
         write("scripts/seed.sh", "a");
         write("more.py", "a");
         let hook =
@@ -255,9 +319,10 @@ fn the_content_of_a_script_that_a_hook_names_counts() {
         let hooks = Hooks { before_each: Some(hook), ..Hooks::default() };
         let input = |in_target: bool| {
             let mut case = case("hi");
+            case.dir = "s/scripts".to_owned();
             let of_target = in_target.then(|| hooks.clone());
             case.workspace.as_mut().unwrap().hooks = if in_target { Hooks::default() } else { hooks.clone() };
-            AgentInput::new(&case, "t", None, &places).with_target_hooks(of_target.as_ref(), &places)
+            AgentInput::new(&case, "t", None, &places).with_target_hooks(of_target.as_ref(), &case, &places)
         };
         for in_target in [false, true] {
             write(script, "a");

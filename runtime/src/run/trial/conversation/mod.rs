@@ -47,11 +47,14 @@ pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversat
     match ended.and(changes) {
         Ok(changes) => trial.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes)),
         Err(end) => {
+            let decided =
+                if end.outcome == Status::Skipped { running.despite_skip(conversation, end) } else { Err(end) };
+            let decided = decided.map(|score| (Vec::new(), score));
             let RunningConversation { so_far, recorded, .. } = running;
             let unknown = so_far.unknown_work();
             let duration_ms = so_far.recording.outcome.duration_ms.unwrap_or_default();
             let captured = interrupted(so_far.recording, unknown, duration_ms);
-            Graded { turns: recorded, ..Graded::of(trial, Some(captured), Err(end)) }
+            Graded { turns: recorded, ..Graded::of(trial, Some(captured), decided) }
         }
     }
 }
@@ -135,6 +138,23 @@ impl RunningConversation<'_> {
         prepared.write_evidence();
         trial.timed(|t| &mut t.grading_ms, || self.grade_turn(turn, facts, record));
         Ok(())
+    }
+
+    /// How a conversation ends in which the agent asks to skip a turn. A skip does not hide that an earlier turn failed: a guard that broke has
+    /// decided the trial, and anything else that failed might have.
+    fn despite_skip(&self, conversation: &Conversation, skipped: EarlyEnd) -> Result<TrialScore, EarlyEnd> {
+        let threshold = self.prepared.trial.plan.standard.threshold;
+        let so_far = score_conversation(conversation.aggregation, &self.scores.of_turns, None, threshold);
+        if so_far.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::RequiredGraderFailed) {
+            return Ok(so_far);
+        }
+        match self.scores.of_turns.iter().any(|score| matches!(shown_score(score).1, Status::Failed | Status::Error)) {
+            true => {
+                let message = format!("{}; an earlier turn had failed", skipped.reason.message);
+                Err(EarlyEnd::error(Stage::Agent, ReasonCode::SkipRequested, message))
+            }
+            false => Err(skipped),
+        }
     }
 
     /// What graders of the turn see.
