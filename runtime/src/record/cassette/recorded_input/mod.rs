@@ -159,16 +159,16 @@ const PARTS: [Differences; 10] = [
             .into_iter()
             .collect()
     },
-    // Values of the variables in the input, `${{ NAME }}`: a keyed digest of each, if the variable is set now; the values are not in the
-    // recording.
+    // Values of the variables in the input and the metadata, `${{ NAME }}`: a keyed digest of each, if the variable is set now; the values are
+    // not in the recording.
     |then, now| {
         let others = then.variables.iter().filter(|(name, digest)| now.variables.get(*name) != Some(*digest));
         others.map(|(name, _)| format!("the variable `{name}` of the input has another value")).collect()
     },
     // Input files: their contents.
     |then, now| changed_files("input file", &then.files, &now.files),
-    // Workspace before any hook, also if a template is a link: names and contents of files, which of them can be executed (on Unix), targets of links, directories
-    // without files.
+    // Workspace before any hook, also if a template is a link: names and contents of files, which of them can be executed (on Unix), targets of
+    // links, directories without files.
     |then, now| changed_files("workspace", &then.workspace, &now.workspace),
     // Repositories of the workspace: as written.
     |then, now| {
