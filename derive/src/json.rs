@@ -45,7 +45,9 @@ fn options(attributes: &[Attribute]) -> Result<Options> {
             let name = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
             match (name.as_str(), text) {
                 ("rename", Some(text)) => options.rename = Some(text.value()),
-                ("rename_all", Some(text)) => options.rename_all = Some(text.value()),
+                ("rename_all", Some(text)) if ["kebab-case", "snake_case"].contains(&text.value().as_str()) => {
+                    options.rename_all = Some(text.value());
+                }
                 ("default", None) => options.default = Some(Default::OfType),
                 ("default", Some(path)) => options.default = Some(Default::Of(path.parse()?)),
                 ("skip_if", Some(path)) => options.skip_if = Some(path.parse()?),

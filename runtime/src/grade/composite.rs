@@ -1,11 +1,13 @@
 //! The `composite` grader: combines the results of several graders.
 
+use std::borrow::Cow;
+
 use evalsuite_records::record::{Assertion, GraderRecord, GraderState, Verdict};
-use evalsuite_schema::Sealing;
 use evalsuite_schema::decimal::at_least;
 use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Prompt};
 use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Grader, Sealing};
 
 use crate::grade::code_grader::result_object::VerdictRule;
 use crate::grade::grader_command::COMMAND_LIMIT;
@@ -27,19 +29,21 @@ const NO_WEIGHT: &str = "no member with a weight decides";
 /// Runs the members, and aggregates their results.
 pub(crate) fn grade(config: &Composite, call: &GraderCall<'_>) -> GraderRecord {
     let GraderCall { path, context, .. } = *call;
-    let members = config.members.iter().map(|member| {
-        let path = format!("{path}/{}", member.name);
-        match &config.aggregator {
-            // A limit with a weight of its own is a guard, whatever its weight elsewhere.
-            Aggregator::WeightedAverage { weights } if !weights.is_empty() => {
-                let mut counted = member.clone();
-                counted.weight = weight_of(weights, &member.name, member.weight);
-                grade_at(&path, &counted, context)
-            }
-            _ => grade_at(&path, member, context),
-        }
-    });
+    let members = config.members.iter();
+    let members =
+        members.map(|member| grade_at(&format!("{path}/{}", member.name), &counted_member(config, member), context));
     aggregate(config, &members.collect::<Vec<_>>(), call)
+}
+
+/// The member with the weight that the composite gives it: a limit with a weight is a guard, whatever the member's own weight.
+pub(crate) fn counted_member<'m>(config: &Composite, member: &'m Grader) -> Cow<'m, Grader> {
+    let Aggregator::WeightedAverage { weights } = &config.aggregator else { return Cow::Borrowed(member) };
+    let mut counted = Cow::Borrowed(member);
+    let weight = weight_of(weights, &member.name, member.weight);
+    if weight.total_cmp(&member.weight).is_ne() {
+        counted.to_mut().weight = weight;
+    }
+    counted
 }
 
 /// The result of a composite whose members have these results.

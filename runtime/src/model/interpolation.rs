@@ -126,16 +126,27 @@ fn is_file_text(path: &[String]) -> bool {
         || path.windows(2).any(|keys| keys == ["json-schema", "schema"])
 }
 
-/// Whether a text must not be blank: descriptions, expected answers, and what graders look for, but neither data nor arguments of programs.
+/// Whether a text must not be blank: descriptions, expected answers, and what built-in graders look for, but neither data nor arguments of
+/// programs.
 fn must_be_text(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["criteria" | "description"] => true,
-        ["expected_output" | "conversation", .., "content" | "text"] => path.contains(&"expected_output"),
-        ["graders" | "conversation", .., key] => {
-            let settings = path.iter().rposition(|key| BUILT_IN.contains(key)).map(|kind| &path[kind + 1..]);
-            let is_data = path.contains(&"args") || settings.is_none_or(|keys| keys.contains(&"config"));
-            path.contains(&"graders") && !is_data && !matches!(*key, "argv" | "answer")
+        [.., "expected_output", "content", "text"] | [.., "expected_output", "content", "parts", "text"] => true,
+        ["graders", settings @ ..]
+        | ["conversation", "turns" | "user", "graders", settings @ ..]
+        | ["conversation", "graders", settings @ ..] => is_looked_for(settings),
+        _ => false,
+    }
+}
+
+/// Whether this is the path of a text that a grader looks for, or hands to a judge or a shell.
+fn is_looked_for(grader: &[&str]) -> bool {
+    match grader {
+        ["config", "composite", "members", member @ ..] => is_looked_for(member),
+        ["config", kind, settings @ .., key] if BUILT_IN.contains(kind) => {
+            let is_data = settings.iter().any(|key| ["args", "config"].contains(key));
+            !is_data && ["value", "skill", "tool", "outcome", "criteria", "text", "shell"].contains(key)
         }
         _ => false,
     }
@@ -204,10 +215,15 @@ mod tests {
             json!({ "composite": { "members": [member], "aggregator": { "threshold": { "threshold": 1.0 } } } });
         let call = |call: Value| json!({ "tool-trajectory": { "mode": "exact", "expected": [call] } });
         let skill = json!({ "skill-trigger": { "skill": text, "should_trigger": false } });
-        let user = json!({ "user": { "grader": "mine", "config": { "value": text } } });
+        let user = json!({ "user": { "grader": "mine", "config": { "value": text, "contains": { "value": text } } } });
+        let pattern = json!({ "regex": { "value": "x", "flags": text } });
         let arguments = call(json!({ "tool": "note", "args": { "object": { "text": text } } }));
         let looked_for = [contains, composite, skill, call(json!({ "tool": text }))];
-        let configs = looked_for.map(|config| (config, true)).into_iter().chain([(user, false), (arguments, false)]);
+        let configs = looked_for.map(|config| (config, true)).into_iter().chain([
+            (user, false),
+            (arguments, false),
+            (pattern, false),
+        ]);
         for (config, is_error) in configs {
             let mut of_case = case("x", "y");
             of_case.graders = vec![grader(config.clone())];

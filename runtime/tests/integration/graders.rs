@@ -255,7 +255,7 @@ fn a_limit_is_a_guard_if_the_composite_gives_it_a_weight() {
         let aggregator = json!({"weighted_average": {"weights": given}});
         let directory = tempfile::tempdir().unwrap();
         let composite = grader("all", 7, json!({"composite": {"members": members, "aggregator": aggregator}}));
-        let suite = suite("cases", "limited", directory.path(), &[case_json("c", json!([composite]), json!({}))]);
+        let suite = suite("cases", "mixed", directory.path(), &[case_json("c", json!([composite]), json!({}))]);
         let agent = |trial: &mut Trial<'_>| {
             trial.tool_call(evalsuite::ToolCall::new("write"));
             anyhow::Ok("hello".to_owned())

@@ -205,11 +205,13 @@ impl Session {
         None
     }
 
-    /// Handles what the agent still writes until it closes its standard output, at most for `limit`. Of one that does not run any more, all that
-    /// it has written, however long that takes.
+    /// Handles what the agent still writes, until it closes its standard output, or writes nothing for `limit`. One that runs has ten times that
+    /// in all; of one that does not, everything that it has written is handled.
     pub(crate) fn drain(&mut self, limit: Duration, is_running: bool) {
-        let end = Instant::now() + limit;
-        while self.handle_unasked(self.process.receive(end)) && (!is_running || Instant::now() < end) {}
+        let end = Instant::now() + limit * 10;
+        while self.handle_unasked(self.process.receive(Instant::now() + limit)) && (!is_running || Instant::now() < end)
+        {
+        }
     }
 
     /// Handles what the agent has written already.

@@ -74,7 +74,7 @@ fn broken(code: i32, source: ResultSource, captured: &Captured) -> Option<String
                 )
             });
             // Reports of crashes come last.
-            let unread = captured.truncated.then(|| {
+            let unread = (captured.truncated && source != ResultSource::Status).then(|| {
                 format!(
                     "the command wrote more to standard error than the {} bytes that are read, so it is unknown whether it had an error of its \
                      own; help: redirect what programs write there (`{redirection}`)",
@@ -366,6 +366,7 @@ mod tests {
             assert!(error(&score).contains("it is unknown whether it had an error of its own"), "{score:?}");
         }
         assert_eq!(cut("", 0, ResultSource::Status).state, ScoreState::Decided(1.0));
+        assert_eq!(cut("", 1, ResultSource::Status).state, ScoreState::Decided(0.0));
         assert_eq!(cut("pass", 0, ResultSource::Output).state, ScoreState::Decided(1.0), "the result decides");
     }
 

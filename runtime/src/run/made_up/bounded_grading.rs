@@ -1,6 +1,7 @@
 //! Grading where some graders cannot be run: what the others decide, whatever those would say; and what the judges of made-up results
 //! cost, which has a budget.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +12,7 @@ use evalsuite_records::record::{GraderRecord, GraderState, JudgeRecord, Verdict}
 use evalsuite_schema::grader::AskedJudge;
 use evalsuite_schema::{Grader, GraderConfig};
 
+use crate::grade::composite::counted_member;
 use crate::grade::grader_record::grader_record;
 use crate::grade::grading_context::{GradingContext, apply};
 use crate::grade::user_grader::GraderCall;
@@ -142,8 +144,12 @@ impl BoundedGrading<'_> {
     fn grade_members(&mut self, path: &str, grader: &Grader) -> Bounded {
         let settings = grader.config.settings();
         let members = settings.members().iter();
+        let members = members.map(|member| match &grader.config {
+            GraderConfig::Composite(config) => counted_member(config, member),
+            _ => Cow::Borrowed(member),
+        });
         let members: Vec<Bounded> =
-            members.map(|member| self.grade(&format!("{path}/{}", member.name), member)).collect();
+            members.map(|member| self.grade(&format!("{path}/{}", member.name), &member)).collect();
         let are_known = members.iter().all(|member| member.open.is_none());
         let (asks_judge, runs_command) = (settings.asked_judge().is_some(), settings.command().is_some());
         let is_program = asks_judge || runs_command;

@@ -149,7 +149,7 @@ pub(crate) fn changes_between(before: &Snapshot, after: &io::Result<Snapshot>) -
     }
 }
 
-/// What graders see. `reported`: what the agent has reported in the turn before, which it may report again.
+/// What graders see. `reported`: what the agent has reported in the turn before, which it may report again; then, what it reports now.
 pub(crate) fn evidence_facts(
     prepared: &Prepared<'_>,
     outcome: Outcome,
@@ -162,8 +162,8 @@ pub(crate) fn evidence_facts(
     let Prepared { trial, case, .. } = prepared;
     let plan = trial.plan;
     let (answer, mut transcript) = assemble(&outcome, recording);
-    if let (Some(transcript), Some(reported)) = (&mut transcript, reported) {
-        leave_out_history(transcript, reported);
+    if let (Some(transcript), Some(before)) = (&mut transcript, reported) {
+        leave_out_history(transcript, outcome.messages.as_deref().or_else(|| recording.transcript()), before);
     }
     let is_rust = matches!(plan.agent, ChosenAgent::Rust(_));
     let unknown = unknown_work(&outcome, recording, is_rust);
@@ -238,15 +238,18 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
     (answer(&transcript), Some(transcript))
 }
 
-/// Leaves out what the agent has `reported` in the turn before, if it has kept its history and reports all of it again, and remembers what it
-/// reports now. A call without an id may be a new one.
-fn leave_out_history(transcript: &mut Vec<Message>, reported: &mut Vec<Message>) {
-    let has_id = |message: &Message| message.tool_calls.iter().all(|call| call.id.is_some());
-    let is_repeated = transcript.starts_with(reported) && reported.iter().all(has_id);
-    let is_continued = transcript.iter().skip(reported.len()).any(|message| message.role == Role::Assistant);
-    let before = std::mem::replace(reported, transcript.clone()).len();
+/// Leaves out what the agent has reported `before`, in the turn before, if it has kept its history and has `reported` all of it again, and remembers
+/// what it reports now. A call without an id may be a new one, and so may a message without calls.
+fn leave_out_history(transcript: &mut Vec<Message>, reported: Option<&[Message]>, before: &mut Vec<Message>) {
+    let reported = reported.unwrap_or_default();
+    let mut calls = before.iter().flat_map(|message| &message.tool_calls).peekable();
+    let is_followed_by_user = reported.get(before.len()).is_some_and(|message| message.role == Role::User);
+    let is_known = (calls.peek().is_some() || is_followed_by_user) && calls.all(|call| call.id.is_some());
+    let is_repeated = is_known && reported.starts_with(before);
+    let is_continued = transcript.iter().skip(before.len()).any(|message| message.role == Role::Assistant);
+    let count = std::mem::replace(before, reported.to_vec()).len();
     if is_repeated && is_continued {
-        transcript.drain(..before);
+        transcript.drain(..count);
     }
 }
 

@@ -53,7 +53,7 @@ twins! {
     #[serde(rename_all = "snake_case")] = #[json(rename_all = "snake_case")]
     enum Word { FirstOne, Other }
 
-    #[serde(rename_all = "lowercase")] = #[json(rename_all = "lowercase")]
+    #[serde(rename_all = "snake_case")] = #[json(rename_all = "snake_case")]
     enum Shape {
         Point,
         Circle(f64),
