@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use evalsuite_records::record::{Note, Usage, milliseconds};
+use evalsuite_schema::json::{FromJson, ToJson};
 use evalsuite_schema::{Content, Message, PathRef, ToolCall, Value};
 use serde::Serialize;
 
@@ -68,7 +69,7 @@ struct RecorderState {
 }
 
 /// What a recording adds to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToJson, FromJson)]
 pub(crate) enum Recorded {
     Calls,
     Tokens,
@@ -125,6 +126,16 @@ impl Recorder {
             Recorded::Other => return None,
         };
         self.state().lost.contains(&what).then_some(why)
+    }
+
+    /// Everything of which some is lost.
+    pub(crate) fn all_lost(&self) -> BTreeSet<Recorded> {
+        self.state().lost.clone()
+    }
+
+    /// Adds what was lost in the trial that is replayed.
+    pub(crate) fn add_lost(&self, lost: &[Recorded]) {
+        self.state().lost.extend(lost);
     }
 
     /// The note of a trial in which something is lost.

@@ -301,8 +301,8 @@ fn what_is_recorded_after_the_call_is_noted_and_makes_the_calls_unknown() {
         outlives.lock().unwrap().as_ref().unwrap().tool_call(ToolCall::new("delete"));
         true
     };
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case_json("c", graders, json!({}))]));
-    let report = run(&evals.with_agent(agent).with_grader("late", late), directory.path());
+    let evals = || Evals::new(suite("cases", "mixed", directory.path(), &[case_json("c", graders.clone(), json!({}))]));
+    let report = run(&evals().with_agent(agent).with_grader("late", late), directory.path());
     let trial = &only(&report).trials()[0];
     let states: Vec<_> = trial.graders.iter().map(|grader| (grader.name.as_str(), grader.state)).collect();
     assert_eq!(
@@ -311,4 +311,11 @@ fn what_is_recorded_after_the_call_is_noted_and_makes_the_calls_unknown() {
     );
     assert!(trial.graders[2].error.as_ref().unwrap().contains("recorded after the agent's call had ended"));
     assert!(trial.notes.iter().any(|note| note.code == "recorded_too_late"), "{:?}", trial.notes);
+
+    let never = |_: &mut Trial<'_>| -> Result<&'static str, BoxError> { unreachable!("a regrade calls no agent") };
+    let again = evals().with_agent(never).with_grader("late", |_: &Evidence<'_>| true);
+    let options = RunOptions::new().with_regrade(report.run_id());
+    let again = run_with(&again, directory.path(), options);
+    let states: Vec<_> = only(&again).trials()[0].graders.iter().map(|grader| grader.state).collect();
+    assert_eq!(states, [GraderState::Error, GraderState::Decided, GraderState::Error], "the evidence knows it");
 }

@@ -12,6 +12,7 @@ use evalsuite_schema::{Message, PathRef, Value};
 
 use crate::model::agent_report::{Captured, Recording};
 use crate::model::outcome::Outcome;
+use crate::model::recorder::Recorded;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::digest::file_key;
@@ -113,6 +114,9 @@ pub(crate) struct Reported {
     complete: bool,
     #[json(skip_if = "is_empty")]
     captured: Captured,
+    /// What the agent recorded after its call had ended, which is not in the other fields.
+    #[json(skip_if = "Vec::is_empty")]
+    lost: Vec<Recorded>,
 }
 
 fn is_empty(captured: &Captured) -> bool {
@@ -204,7 +208,7 @@ impl AgentCall {
         workspace: ReplayableChanges,
     ) -> Self {
         let Recording { messages, files, outcome: Outcome { usage, .. }, log, complete, captured } = recording.clone();
-        let reported = Reported { messages, files, usage, log, complete, captured };
+        let reported = Reported { messages, files, usage, log, complete, captured, lost: Vec::new() };
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         Self { started_at, ended_at, took_ms, returned: outcome.clone(), reported, workspace }
     }
@@ -213,8 +217,17 @@ impl AgentCall {
         Outcome { usage: self.returned.usage.or(self.reported.usage), ..self.returned.clone() }
     }
 
+    /// What was recorded too late.
+    pub(crate) fn lost(&self) -> &[Recorded] {
+        &self.reported.lost
+    }
+
+    pub(crate) fn set_lost(&mut self, lost: impl IntoIterator<Item = Recorded>) {
+        self.reported.lost = lost.into_iter().collect();
+    }
+
     pub(crate) fn recording(&self) -> Recording {
-        let Reported { messages, files, usage, log, complete, captured } = self.reported.clone();
+        let Reported { messages, files, usage, log, complete, captured, lost: _ } = self.reported.clone();
         Recording { messages, files, outcome: Outcome { usage, ..Outcome::default() }, log, complete, captured }
     }
 }

@@ -4,7 +4,7 @@
 pub(crate) mod cassette_file;
 pub(crate) mod recorded_input;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
@@ -12,6 +12,7 @@ use std::{fmt, io};
 use evalsuite_schema::Value;
 
 use crate::model::cassette::{Asker, Cassette, CassetteError, LookUp, ReplyStore, Request};
+use crate::model::recorder::Recorded;
 use crate::platform::clock::timestamp;
 use crate::platform::digest::{retain_entries, sha256_of_data};
 use crate::record::cassette::cassette_file::RequestReplies;
@@ -111,6 +112,14 @@ impl TrialCassette {
         let mut recorded = self.0.recorded();
         recorded.calls.push(call);
         self.0.write(&recorded)
+    }
+
+    /// Adds what the agent recorded after its last call had ended; whether there is anything.
+    pub(crate) fn add_lost(&self, lost: BTreeSet<Recorded>) -> Result<bool, CassetteError> {
+        let mut recorded = self.0.recorded();
+        let Some(call) = recorded.calls.last_mut().filter(|_| !lost.is_empty()) else { return Ok(false) };
+        call.set_lost(lost);
+        self.0.write(&recorded).map(|()| true)
     }
 
     /// Sets why the agent's changes to its workspace cannot be replayed.

@@ -53,6 +53,7 @@ pub(crate) fn call_agent(
 ) -> Result<Called, EarlyEnd> {
     let (Prepared { cassette, .. }, TrialAttempt { plan, index, workspace, .. }) = (prepared, prepared.trial);
     if let Some(call) = crate::run::replay::next_call(plan, *index, turn, cassette, workspace)? {
+        prepared.recorder.add_lost(call.lost());
         return Ok(Called::replayed(prepared, call, before));
     }
     let clock = Stopwatch::start();

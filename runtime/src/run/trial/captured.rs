@@ -186,7 +186,7 @@ pub(crate) fn evidence_facts(
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),
-        recorder: is_rust.then(|| prepared.recorder.clone()),
+        recorder: Some(prepared.recorder.clone()),
         ..Facts::of_case(case, &plan.identity.target)
     }
 }

@@ -158,9 +158,13 @@ impl<'a> Prepared<'a> {
     /// Leaves the evidence as this trial wrote it, after everything of the agent has ended. If the trial ended before there was any, what the
     /// agent was asked takes its place.
     pub(crate) fn settle_evidence(&self, is_decided: bool) {
+        let adds_lost = self.cassette.add_lost(self.recorder.all_lost()).unwrap_or_else(|error| {
+            self.trial.note("output_not_kept", error.to_string());
+            true
+        });
         match self.has_evidence.get() {
-            true if is_decided => {}
-            // The agent was called again since it was written.
+            true if is_decided && !adds_lost => {}
+            // The agent was called again since it was written, or has recorded something too late.
             true => self.write_evidence(),
             false => {
                 if let Err(error) = self.trial.files().remove(EVIDENCE) {
