@@ -6,12 +6,12 @@ use std::io::{self, Write};
 
 use clap::Args;
 use evalsuite::RunOptions;
-use evalsuite_records::record::{Baseline, ProbeRates, ProbeRecord, Status};
+use evalsuite_records::record::{AcceptedAnswers, Baseline, ProbeRates, ProbeRecord, Status};
 use evalsuite_records::run_directory::OutputDirectory;
 use evalsuite_report::baseline_as_run::{read_accepted_answers, read_baseline};
 use evalsuite_report::{
-    Accepted, CaseData, CompareOptions, Comparison, ComparisonVerdict, RedBuilds, RunData, SuiteData, accept,
-    accept_answers, write_accepted_answers, write_baseline,
+    Accepted, AcceptedCase, CaseData, CompareOptions, Comparison, ComparisonVerdict, Decision, RedBuilds, RunData,
+    SuiteData, accept, accept_answers, write_accepted_answers, write_baseline,
 };
 use evalsuite_schema::diagnostics::counted;
 use evalsuite_schema::diagnostics::suggest::{did_you_mean, quoted};
@@ -86,23 +86,33 @@ pub(crate) fn run(command: &Accept) -> Result<CommandStatus> {
         if let Some(answers) = answers {
             write_accepted_answers(&file.answers, answers)?;
             writeln!(out, "  {}  {}", file.answers.display(), counted(answers.answers.len(), "answer"))?;
-        }
-        let cut = cut_answers(file.suite);
-        if command.answers && !cut.is_empty() {
-            let cases = quoted(&cut, "and");
-            writeln!(out, "  no answer of {cases}: the records have only the beginning of it, 64 KiB")?;
+            let cut = cut_answers(file.suite, accepted, answers);
+            if !cut.is_empty() {
+                let cases = quoted(&cut, "and");
+                writeln!(out, "  no answer of {cases}: the records have only the beginning of it, 64 KiB")?;
+            }
         }
     }
     Ok(CommandStatus::Good)
 }
 
-/// Cases that passed, and of whose answers the records have only the beginning.
-fn cut_answers(suite: &SuiteData) -> Vec<&str> {
-    let is_cut = |case: &&CaseData| {
+/// Cases whose result was accepted, but no answer, because the records have only the beginning of those of its trials that passed.
+fn cut_answers<'a>(suite: &SuiteData, accepted: &'a Accepted, answers: &AcceptedAnswers) -> Vec<&'a str> {
+    let suite = suite.measured();
+    let is_cut = |case: &CaseData| {
         let mut passed = case.trials.iter().filter(|trial| trial.record.outcome == Status::Passed).peekable();
         passed.peek().is_some() && passed.all(|trial| trial.record.answer_truncated)
     };
-    suite.cases.iter().filter(is_cut).map(|case| case.record.case_id.as_str()).collect()
+    let has_cut = |accepted: &&AcceptedCase| {
+        let is_it = |case: &&CaseData| case.record.case_id == accepted.case && case.record.target == accepted.target;
+        suite.cases.iter().find(is_it).is_some_and(is_cut)
+    };
+    let is_kept = |case: &AcceptedCase| matches!(case.decision, Decision::Kept | Decision::LeftOut);
+    let without =
+        accepted.cases.iter().filter(|case| !is_kept(case) && answers.find(&case.case, &case.target).is_none());
+    let mut cut: Vec<&str> = without.filter(has_cut).map(|case| case.case.as_str()).collect();
+    cut.dedup();
+    cut
 }
 
 /// Whether the scores of a run are those of the baseline now. Those of a run that was accepted before others are not.

@@ -63,7 +63,7 @@ pub(crate) fn clean(output: &OutputDirectory, keep: usize) -> Result<CleanedRuns
     let mut cleaned = CleanedRuns {
         schema: "evalsuite.clean/1",
         directory: output.runs_directory().display().to_string(),
-        problems: unfinished.err().map(|error| format!("cannot remove {error}")).into_iter().collect(),
+        problems: unfinished.iter().map(|error| format!("cannot remove {error}")).collect(),
         ..CleanedRuns::default()
     };
     let progress = Progress::start("removing runs");

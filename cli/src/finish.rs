@@ -84,21 +84,26 @@ struct EndedSuite {
     not_started: Vec<String>,
     #[serde(skip)]
     id: SuiteId,
+    /// Whether the run has more of it than the names of chosen tests.
+    #[serde(skip)]
+    has_records: bool,
 }
 
 impl EndedRun {
-    /// Leaves out tests that were not started because nobody chose them.
+    /// Leaves out tests that were not started because nobody chose them, and suites of which nothing else is known.
     pub(crate) fn retain_chosen(&mut self, is_chosen: impl Fn(&SuiteId, &str) -> bool) {
         for EndedSuite { id, not_started, .. } in &mut self.suites {
             not_started.retain(|test| is_chosen(id, test));
         }
+        self.suites.retain(|suite| suite.has_records || !suite.not_started.is_empty());
     }
 }
 
 impl EndedSuite {
-    fn new(suite: SuiteSummary) -> Self {
+    fn new(suite: SuiteSummary, data: &RunData) -> Self {
         let count = |outcome| suite.cases.iter().filter(|case| case.outcome == outcome).count();
         Self {
+            has_records: data.without_records.iter().all(|other| other.id != suite.id),
             passed: count(Status::Passed),
             failed: count(Status::Failed),
             error: count(Status::Error),
@@ -147,7 +152,7 @@ pub(crate) fn finish(run: &Path, format: OutputFormat, is_asked: bool) -> Result
         summary: finished.file.display().to_string(),
         hooks: finished.hooks,
         problems: finished.problems,
-        suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
+        suites: finished.summary.suites.into_iter().map(|suite| EndedSuite::new(suite, &data)).collect(),
     };
     Ok((Some(ended), end))
 }
@@ -228,6 +233,42 @@ fn warn_of_skips(summary: &RunSummary) {
         let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
         say!(
             "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_records::run_data::SuiteData;
+
+    use super::*;
+
+    #[test]
+    fn a_suite_without_records_is_no_suite_of_a_run_that_did_not_choose_it() {
+        let suite = |name: &str| {
+            let mut suite = SuiteSummary::default();
+            suite.id = SuiteId::new(name);
+            suite.suite = name.to_owned();
+            suite.not_started = vec!["evals::a".to_owned()];
+            suite
+        };
+        let mut data = RunData::default();
+        for name in ["p (p::evals)", "p (p::others)"] {
+            data.without_records.push(SuiteData { id: SuiteId::new(name), ..SuiteData::default() });
+        }
+        let mut ended = EndedRun {
+            schema: "",
+            run_id: String::new(),
+            path: String::new(),
+            summary: String::new(),
+            hooks: 0,
+            problems: Vec::new(),
+            suites: ["p (p::evals)", "p (p::others)", "shop"].map(|name| EndedSuite::new(suite(name), &data)).into(),
+        };
+        ended.retain_chosen(|suite, _| suite.name == "p (p::others)");
+        assert_eq!(
+            ended.suites.iter().map(|suite| suite.suite.as_str()).collect::<Vec<_>>(),
+            ["p (p::others)", "shop"]
         );
     }
 }

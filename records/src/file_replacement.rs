@@ -26,7 +26,9 @@ pub fn temporary_name(name: &OsStr) -> OsString {
 /// Whether a file has a name that [`temporary_name`] gave.
 pub fn is_temporary(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name.starts_with('.') && name.ends_with(TEMPORARY)
+    let random = name.strip_suffix(TEMPORARY).and_then(|name| name.strip_prefix('.')?.rsplit_once('.'));
+    let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
+    random.is_some_and(|(_, random)| random.len() == 16 && random.bytes().all(is_digit))
 }
 
 /// Writes a file. Readers see the old one or the new one. Not flushed to disk: a crash of the machine may lose it.

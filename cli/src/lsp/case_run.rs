@@ -104,6 +104,8 @@ pub(super) fn start(run: CaseRun, say: impl FnOnce(Ended) + Send + 'static) {
     thread::spawn(move || {
         let mut command: Command = cargo();
         command.args(&run.arguments).current_dir(&run.directory).stdin(Stdio::null());
+        // The output is read.
+        command.env("CARGO_TERM_COLOR", "never").env_remove("RUST_TEST_NOCAPTURE");
         let ended = match command.output() {
             Ok(output) => {
                 let result = result_of(&run, output.status, &output.stdout, &output.stderr);
@@ -120,16 +122,13 @@ pub(super) fn start(run: CaseRun, say: impl FnOnce(Ended) + Send + 'static) {
     });
 }
 
+/// The exit status of nextest if it does not know one of its arguments.
+const NEXTEST_USAGE: i32 = 2;
 /// The exit status of nextest if no test matches.
 const NEXTEST_WITHOUT_TESTS: i32 = 4;
 
 /// What the output says about the tests of the case. The exit status is also that of other tests, and a success if there is none.
 fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) -> CaseResult {
-    let nothing = || CaseResult::NotRun("no test of this case was found".to_owned());
-    let with_nextest = run.arguments.first().is_some_and(|first| first == "nextest");
-    if with_nextest && status.code() == Some(NEXTEST_WITHOUT_TESTS) {
-        return nothing();
-    }
     let (stdout, stderr) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let filters = || run.test.iter().take_while(|word| *word != "--skip");
     let is_own = |test: &str| {
@@ -137,22 +136,39 @@ fn result_of(run: &CaseRun, status: ExitStatus, stdout: &[u8], stderr: &[u8]) ->
             test.strip_suffix(filter.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
         })
     };
-    // Nextest repeats the outputs of tests on standard error, unless it is told not to capture them.
-    let of_nextest = if with_nextest { &*stderr } else { "" };
-    let results: Vec<(&str, TestResult)> = stdout.lines().chain(of_nextest.lines()).filter_map(test_result).collect();
-    let own: Vec<TestResult> = results.iter().filter(|(test, _)| is_own(test)).map(|(_, result)| *result).collect();
-    if own.is_empty() {
-        return if status.success() { nothing() } else { CaseResult::NotPassed };
-    }
-    // Without a test that failed, a program ended before all of its tests did.
-    let has_died = !status.success() && !results.iter().any(|(_, result)| *result == TestResult::Failed);
-    // Nextest runs no other tests, and repeats some of those that failed.
-    let has_failed = if with_nextest { !status.success() } else { own.contains(&TestResult::Failed) };
-    if has_died || has_failed {
-        return CaseResult::NotPassed;
-    }
+    let with_nextest = run.arguments.first().is_some_and(|first| first == "nextest");
+    let nothing = || CaseResult::NotRun("no test of this case was found".to_owned());
+    let passed = if with_nextest {
+        match (status.code(), passed_with_nextest(&stderr)) {
+            (Some(NEXTEST_USAGE), _) => return CaseResult::NotRun("nextest 0.9.77 or later is needed".to_owned()),
+            (Some(NEXTEST_WITHOUT_TESTS), _) | (Some(0), 0) => return nothing(),
+            (Some(0), passed) => passed,
+            // It runs no other tests, and repeats some of those that failed.
+            _ => return CaseResult::NotPassed,
+        }
+    } else {
+        let results: Vec<(&str, TestResult)> = stdout.lines().filter_map(test_result).collect();
+        let own: Vec<TestResult> = results.iter().filter(|(test, _)| is_own(test)).map(|(_, result)| *result).collect();
+        if own.is_empty() {
+            return if status.success() { nothing() } else { CaseResult::NotPassed };
+        }
+        // Without a test that failed, a program ended before all of its tests did.
+        let has_died = !status.success() && !results.iter().any(|(_, result)| *result == TestResult::Failed);
+        if has_died || own.contains(&TestResult::Failed) {
+            return CaseResult::NotPassed;
+        }
+        own.iter().filter(|result| **result == TestResult::Passed).count()
+    };
     // Of several targets, some may have run.
     let skips = stdout.lines().chain(stderr.lines()).filter_map(skipped_test).filter(|test| is_own(test)).count();
-    let ran = own.iter().filter(|result| **result == TestResult::Passed).count();
-    if skips >= ran { CaseResult::Skipped } else { CaseResult::Passed }
+    if skips >= passed { CaseResult::Skipped } else { CaseResult::Passed }
+}
+
+/// The number of tests that passed, as the last lines of nextest say. The lines of libtest are no help: if it has one thread, the output of a
+/// test that is not captured comes between its name and its result.
+fn passed_with_nextest(stderr: &str) -> usize {
+    let summary = |line: &str| {
+        line.trim_start().strip_prefix("Summary [")?.split_once(": ")?.1.split_once(" passed")?.0.parse().ok()
+    };
+    stderr.lines().rev().find_map(summary).unwrap_or(0)
 }

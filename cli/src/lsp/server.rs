@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::Instant;
 
 use gen_lsp_types::{
     CodeActionParams, CodeLensParams, CompletionParams, DefinitionParams, ExecuteCommandParams, Hover, HoverParams,
@@ -28,15 +28,12 @@ use super::workspace::OpenSuite;
 use super::{actions, definition, key_help, lens};
 use crate::platform::exit_status::{CliError, CommandStatus, Result};
 
-/// How often the server looks at files, for a client that does not tell which ones change.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
-
 /// Serves the client at standard input and output.
 pub(crate) fn run() -> Result<CommandStatus> {
     let (sender, receiver) = channel();
     let of_input = sender.clone();
     thread::spawn(move || read_input(&of_input));
-    Server { state: ServerState::New, sender }.serve(&receiver)
+    Server { state: ServerState::New, sender, last_look: Instant::now() }.serve(&receiver)
 }
 
 fn read_input(events: &Sender<Event>) {
@@ -64,6 +61,8 @@ enum ServerState {
 struct Server {
     state: ServerState,
     sender: Sender<Event>,
+    /// When it looked at files, for a client that does not tell which ones change.
+    last_look: Instant,
 }
 
 impl Server {
@@ -101,20 +100,32 @@ impl Server {
 
     /// The next event. What was typed is checked once there is no other.
     fn next(&mut self, events: &Receiver<Event>) -> io::Result<Event> {
-        if let Ok(event) = events.try_recv() {
-            return Ok(event);
-        }
-        if let ServerState::Open(session) = &mut self.state {
-            session.check()?;
-            while !session.watches {
-                match events.recv_timeout(LOOK_AGAIN) {
-                    Err(RecvTimeoutError::Timeout) => session.look_at_files(),
-                    event => return Ok(event.unwrap_or(Event::InputEnded(None))),
+        loop {
+            let mut wait = None;
+            if let ServerState::Open(session) = &mut self.state
+                && !session.watches
+            {
+                // Also while the client sends messages all the time.
+                if self.last_look.elapsed() >= session.looks_every {
+                    session.look_at_files();
+                    self.last_look = Instant::now();
                 }
+                wait = Some(session.looks_every.saturating_sub(self.last_look.elapsed()));
+            }
+            if let Ok(event) = events.try_recv() {
+                return Ok(event);
+            }
+            if let ServerState::Open(session) = &mut self.state {
                 session.check()?;
             }
+            let event = match wait {
+                Some(wait) => events.recv_timeout(wait),
+                None => events.recv().map_err(RecvTimeoutError::from),
+            };
+            if !matches!(event, Err(RecvTimeoutError::Timeout)) {
+                return Ok(event.unwrap_or(Event::InputEnded(None)));
+            }
         }
-        Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
 
     fn request(&mut self, request: Request) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use evalsuite_schema::diagnostics::counted;
 use gen_lsp_types::{
@@ -22,8 +22,11 @@ use super::documents::Documents;
 use super::lens::LastRuns;
 use super::messages::{Event, log, notify, send};
 use super::positions::{Encoding, Lines};
-use super::workspace::{FileStamp, Workspace, file_stamps};
+use super::workspace::{FileStamp, Workspace};
 use super::{case_run, positions};
+
+/// How often the server looks at files, unless the client says it.
+const LOOKS_EVERY: Duration = Duration::from_secs(2);
 
 /// What the next check has to do.
 #[derive(Default)]
@@ -51,6 +54,8 @@ pub(super) struct Session {
     pending: Pending,
     /// Whether the client tells which files change on the disk.
     pub(super) watches: bool,
+    /// How often the server looks at files, if the client does not.
+    pub(super) looks_every: Duration,
     /// The files on the disk, if the client does not.
     stamps: BTreeMap<PathBuf, FileStamp>,
     refreshes_lenses: bool,
@@ -64,6 +69,7 @@ impl Session {
     pub(super) fn initialize(params: Value, events: Sender<Event>) -> Result<Self, serde_json::Error> {
         let params: InitializeParams = serde_json::from_value(params)?;
         let ClientCapabilities { workspace, general, .. } = &params.capabilities;
+        let options = params.initialization_options.as_ref();
         let workspace = workspace.as_ref();
         let offered = general.as_ref().and_then(|general| general.position_encodings.as_deref());
         let watches = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref()?.dynamic_registration);
@@ -78,6 +84,9 @@ impl Session {
             published: Published::default(),
             pending: Pending { everything: true, ..Pending::default() },
             watches: watches == Some(true),
+            looks_every: options
+                .and_then(|options| options["lookMilliseconds"].as_u64())
+                .map_or(LOOKS_EVERY, Duration::from_millis),
             stamps: BTreeMap::new(),
             refreshes_lenses: refreshes == Some(true),
             traces: params.trace.as_ref().is_some_and(|trace| *trace != TraceValue::Off),
@@ -189,11 +198,15 @@ impl Session {
 
     /// Notices which files other programs have changed since they were read, for a client that does not tell.
     pub(super) fn look_at_files(&mut self) {
-        let now = file_stamps(&self.workspace.suites);
+        let now = self.workspace.file_stamps();
         let before = std::mem::take(&mut self.stamps);
         for (path, stamp) in &now {
-            if before.get(path).is_some_and(|before| before != stamp) && !self.documents.is_open(path) {
-                self.changed_file(path.clone(), false);
+            let Some(before) = before.get(path).filter(|before| *before != stamp) else { continue };
+            let is_new_or_gone = before.is_none() || stamp.is_none();
+            if is_new_or_gone || !self.documents.is_open(path) {
+                // A directory changes with the names in it.
+                let may_be_new = path.is_dir() && self.workspace.has_suite_below(path);
+                self.changed_file(path.clone(), is_new_or_gone || may_be_new);
             }
         }
         self.stamps = now;
@@ -233,7 +246,7 @@ impl Session {
         if !self.watches {
             // Of files that are new here. The others are compared with what they were.
             let known = std::mem::take(&mut self.stamps);
-            self.stamps = file_stamps(&self.workspace.suites);
+            self.stamps = self.workspace.file_stamps();
             self.stamps
                 .extend(known.into_iter().filter(|(path, _)| self.stamps.contains_key(path)).collect::<Vec<_>>());
         }

@@ -201,22 +201,6 @@ impl OpenSuite {
 /// What the file system says of a file or directory: when it was changed, and its length; `None` if it does not exist.
 pub(super) type FileStamp = Option<(SystemTime, u64)>;
 
-/// What the file system says now of the files that suites consist of, of their directories below that of the suite, which change with the
-/// names in them, and of the sources that include suites.
-pub(super) fn file_stamps(suites: &[OpenSuite]) -> BTreeMap<PathBuf, FileStamp> {
-    let mut paths: BTreeSet<&Path> = BTreeSet::new();
-    for suite in suites {
-        let directory = suite_directory(&suite.path);
-        let files = suite.files.iter().chain(&suite.targets_file).map(PathBuf::as_path);
-        for file in files.clone() {
-            paths.extend(file.ancestors().skip(1).take_while(|above| above.starts_with(directory)));
-        }
-        paths.extend(files.chain(suite.include.iter().map(|include| include.source.as_path())));
-    }
-    let stamp = |path: &Path| path.metadata().ok().and_then(|it| Some((it.modified().ok()?, it.len())));
-    paths.into_iter().map(|path| (path.to_owned(), stamp(path))).collect()
-}
-
 /// Directories of files that programs write.
 const OF_PROGRAMS: &[&str] = &["target", "node_modules", ".git"];
 
@@ -255,6 +239,29 @@ impl Workspace {
         self.suites.iter_mut().for_each(|suite| suite.load(texts));
     }
 
+    /// What the file system says now of the files that suites consist of, of their directories in the package, which change with the names in
+    /// them, of the sources that include suites, and of the manifests.
+    pub(super) fn file_stamps(&self) -> BTreeMap<PathBuf, FileStamp> {
+        let mut paths: BTreeSet<&Path> = BTreeSet::new();
+        let mut packages: BTreeSet<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
+        for suite in &self.suites {
+            let package = suite.request.package_root.as_path();
+            let directory = suite_directory(&suite.path);
+            packages.insert(package);
+            let files = suite.files.iter().chain(&suite.targets_file).map(PathBuf::as_path);
+            for path in files.clone().chain([suite.path.as_path()]) {
+                paths.extend(
+                    path.ancestors().take_while(|above| above.starts_with(package) || above.starts_with(directory)),
+                );
+            }
+            paths.extend(files.chain(suite.include.iter().map(|include| include.source.as_path())));
+        }
+        let manifests = packages.iter().map(|package| package.join("Cargo.toml"));
+        let stamp = |path: &Path| path.metadata().ok().and_then(|it| Some((it.modified().ok()?, it.len())));
+        let paths = paths.into_iter().chain(packages.iter().copied()).map(Path::to_owned).chain(manifests);
+        paths.map(|path| (path.clone(), stamp(&path))).collect()
+    }
+
     /// Adds the package or repository around a file that is in none of the directories. Whether there is one.
     pub(super) fn add_root_around(&mut self, path: &Path) -> bool {
         if self.roots.iter().any(|root| path.starts_with(root)) {
@@ -270,6 +277,12 @@ impl Workspace {
     pub(super) fn ignores(&self, path: &Path) -> bool {
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         below.iter().any(|part| OF_PROGRAMS.iter().any(|name| part == *name))
+    }
+
+    /// Whether a suite is in this directory, beside which there may be others.
+    pub(super) fn has_suite_below(&self, directory: &Path) -> bool {
+        self.roots.iter().any(|root| root == directory)
+            || self.suites.iter().any(|suite| suite.path.starts_with(directory))
     }
 
     /// Whether there may be other suites once a file or directory has appeared or disappeared: one that is the file of a suite or of a

@@ -96,10 +96,13 @@ pub(crate) fn run(command: &Merge) -> Result<CommandStatus> {
             "choose another directory with `--into`",
         ));
     }
-    output.remove_unfinished()?;
+    let unfinished = output.remove_unfinished();
     output.make_run(&plan.run.run_id, |run| write(&plan, run, &progress))?;
     output.set_latest(Some(&plan.run.run_id))?;
     drop(progress);
+    for left in unfinished {
+        say!("warning: cannot remove {left}");
+    }
     for warning in &plan.warnings {
         say!("warning: {warning}");
     }

@@ -150,7 +150,7 @@ impl<'a> UntilDecided<'a> {
         let compared: usize = self.plan.suites.iter().map(|suite| suite.cases.len()).sum();
         if compared < chosen {
             let cases = are(chosen - compared, "case");
-            say!("note: {cases} not in {base} with as many trials as the others, and will not run");
+            say!("note: {cases} not in {base}, or there with fewer trials than the others, and will not run");
         }
         if !self.plan.continues.is_empty() {
             let runs = self.plan.continues.join("`, `");

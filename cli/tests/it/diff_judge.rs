@@ -351,11 +351,23 @@ fn answers_are_accepted_when_asked_for_and_then_kept_in_step() {
     assert!(written.iter().all(|(_, text)| text.contains("the old answer")), "{written:?}");
     assert!(!package.run_in_output(&["accept", "b-new"]).out.contains("answers"), "the results are the same");
     assert_eq!(answer_files(&package), written);
-    for suite in fs::read_dir(package.root().join("out/runs/b-new/suites")).unwrap() {
-        for case in fs::read_dir(suite.unwrap().path().join("cases")).unwrap() {
-            edit(&case.unwrap().path().join("case.json"), &[("input_digest", json!("another question"))]);
+    let edit_all = |file: &str, key: &str, value: &Value| {
+        for suite in fs::read_dir(package.root().join("out/runs/b-new/suites")).unwrap() {
+            for case in fs::read_dir(suite.unwrap().path().join("cases")).unwrap() {
+                edit(&case.unwrap().path().join(file), &[(key, value.clone())]);
+            }
         }
-    }
+    };
+    edit_all("trial-000/result.json", "answer_truncated", &json!(true));
+    let output = package.run_in_output(&["accept", "b-new", "--answers"]);
+    assert!(!output.out.contains("no answer of"), "the earlier answers stay: {}", output.out);
+    assert_eq!(answer_files(&package), written);
+    edit_all("case.json", "input_digest", &json!("another long question"));
+    let output = package.run_in_output(&["accept", "b-new"]);
+    assert_eq!(output.out.matches("  no answer of `").count(), 3, "they are gone: {}", output.out);
+    assert!(answer_files(&package).iter().all(|(_, text)| !text.contains("answer\":\"the")), "{}", output.out);
+    edit_all("trial-000/result.json", "answer_truncated", &json!(false));
+    edit_all("case.json", "input_digest", &json!("another question"));
     let output = package.run_in_output(&["accept", "b-new"]);
     assert_eq!(output.code, 0, "{}", output.err);
     let replaced = answer_files(&package);

@@ -1,7 +1,7 @@
 //! `cargo evalsuite finish`, run as a program. What it does to real runs is tested with real test programs.
 
 use crate::package::{Package, TASK};
-use evalsuite_records::record::{RunRecord, SuiteRun, TrialRecord};
+use evalsuite_records::record::{CaseRecord, RunRecord, Status, SuiteRun, TrialRecord};
 use evalsuite_schema::json::{json, to_string};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -173,6 +173,27 @@ fn tests_that_were_not_chosen_are_told_from_tests_that_were_not_started() {
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.err.contains("chosen.json: EOF"), "{}", output.err);
     assert!(output.out.contains("s: 2 tests not chosen or not started: evals::a, evals::b\n"), "{}", output.out);
+}
+
+#[test]
+fn a_case_with_a_record_has_started_although_the_record_of_its_suite_is_damaged() {
+    let package = Package::new(&[]);
+    let chosen = r#"{"schema": "evalsuite.chosen/1", "tests": {"p": {"p::evals": ["evals::a"]}, "q": {"q::evals": ["evals::a"]}}}"#;
+    package.write("runs/r/chosen.json", chosen);
+    package.write("runs/r/suites/s/suite.json", "{");
+    let mut case = CaseRecord::new();
+    case.identity.suite = "s".to_owned();
+    case.identity.case_id = "a".to_owned();
+    case.identity.test_name = "evals::a".to_owned();
+    (case.module, case.outcome) = ("p::evals".to_owned(), Status::Passed);
+    package.write("runs/r/suites/s/cases/a-12345678/case.json", &to_string(&case).unwrap());
+    for run in [run_json(&["s"]), "{".to_owned()] {
+        package.write("runs/r/run.json", &run);
+        let output = package.run(&["finish", "runs/r"]);
+        assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+        assert!(output.out.contains("q (q::evals): 1 test not started: evals::a\n"), "{}", output.out);
+        assert!(!output.out.contains("p (p::evals)"), "{}", output.out);
+    }
 }
 
 /// A run whose `run.json` could not be read, or of which a whole suite was lost, was finished with success, and met the gates of the others.

@@ -52,15 +52,26 @@ pub(crate) fn suites_without_records(run: &Path, suites: &[SuiteData]) -> Vec<Su
     // Whoever reads the run names the problem.
     let chosen: Option<ChosenTests> = read_run_record(run, Path::new(CHOSEN)).unwrap_or_default();
     let chosen = chosen.into_iter().flat_map(|chosen| chosen.tests);
-    let suite = |(package, (module, tests)): (String, (String, BTreeSet<String>))| {
+    // Without the record of a suite, its package may be unknown, but the records of its cases name their tests.
+    let of_unknown = suites.iter().filter(|suite| suite.id.package.is_empty());
+    let started: BTreeSet<[&str; 2]> = of_unknown
+        .flat_map(|suite| {
+            let ended = suite.cases.iter().map(|case| [&case.record.module, &case.record.test_name]);
+            ended.chain(suite.running.iter().map(|started| [&started.module, &started.test_name]))
+        })
+        .map(|names| names.map(String::as_str))
+        .collect();
+    let suite = |(package, (module, mut tests)): (String, (String, BTreeSet<String>))| {
         let is_known = suites.iter().any(|suite| suite.id.package == package && suite.id.module == module);
+        tests.retain(|test| !started.contains(&[&*module, test]));
         let mut record = SuiteRecord::new();
         record.tests = tests.iter().map(|test| SuiteTest::new("", test, test)).collect();
         let mut id = SuiteId::new(format!("{package} ({module})"));
         (id.package, id.module) = (package, module);
+        let has_tests = !tests.is_empty();
         let suite =
             SuiteData { name: id.name.clone(), id, record: Some(record), chosen: Some(tests), ..SuiteData::default() };
-        (!is_known).then_some(suite)
+        (has_tests && !is_known).then_some(suite)
     };
     let modules =
         chosen.flat_map(|(package, modules)| modules.into_iter().map(move |of_module| (package.clone(), of_module)));
@@ -129,7 +140,8 @@ fn by_module(suite: SuiteData) -> Vec<SuiteData> {
     let part = |module: String| {
         let mut record = record.clone();
         record.iter_mut().for_each(|record| record.tests.retain(|test| test.module == module));
-        let mut id = record.as_ref().map_or_else(SuiteId::default, |record| record.id(module.as_str()));
+        let of_cases = || SuiteId { module: module.clone(), ..SuiteId::default() };
+        let mut id = record.as_ref().map_or_else(of_cases, |record| record.id(module.as_str()));
         id.name.clone_from(&name);
         let (name, directory) = (name.clone(), directory.clone());
         (module, SuiteData { name, id, directory, record, ..SuiteData::default() })

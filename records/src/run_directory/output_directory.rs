@@ -20,6 +20,8 @@ use crate::untrusted::{EntryKind, OpenError, read_to_limit, regular_file, remove
 
 /// Name of the lock of the files that packages store.
 const PACKAGES_LOCK: &str = "packages.lock";
+/// Name of the lock under which runs that are being made are told from those that killed processes left.
+const RUNS_LOCK: &str = "runs.lock";
 /// The most bytes of the file with the id of the newest run.
 const LONGEST_ID: u64 = 4096;
 
@@ -117,28 +119,36 @@ impl OutputDirectory {
     ) -> Result<(), E> {
         let around = self.runs_directory().join(temporary_name(run_id.as_ref()));
         let lock = around.join(LOCKS).join("unfinished").with_extension(LOCK_EXTENSION);
-        let lock = FileLock::acquire(&lock).map_err(|error| error_at(&lock, &error))?;
+        let lock = {
+            // The directory is there before the lock is held that says it is in use.
+            let _runs = self.lock_runs()?;
+            FileLock::acquire(&lock).map_err(|error| error_at(&lock, &error))?
+        };
         // A summary contains the name of the directory.
         let run = around.join(run_id);
         let made = write(&run).and_then(|()| Ok(fs::rename(&run, self.run_directory(run_id))?));
         drop(lock);
-        let removed = remove_directory(&around);
-        made.and(removed.map_err(E::from))
+        // What is left is removed with what killed processes left, and is no part of the run.
+        let _ = remove_directory(&around);
+        made
     }
 
-    /// Removes what killed processes left when they made or removed runs.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be removed.
+    /// Removes what killed processes left when they made or removed runs. Returns what cannot be removed, and why.
     #[doc(hidden)]
-    pub fn remove_unfinished(&self) -> io::Result<()> {
-        for run in self.directories()?.0 {
-            if !run.is_in_use()? {
-                remove_directory(&run.0).map_err(|error| error_at(&run.0, &error))?;
-            }
-        }
-        Ok(())
+    pub fn remove_unfinished(&self) -> Vec<io::Error> {
+        let remove = |run: &StoredRun| if run.is_in_use()? { Ok(()) } else { remove_directory(&run.0) };
+        let remove_all = |(left, _): (Vec<StoredRun>, _)| {
+            // One that is being made is locked once this lock is free.
+            let _runs = if left.is_empty() { None } else { Some(self.lock_runs()?) };
+            Ok(left.iter().filter_map(|run| Some(error_at(&run.0, &remove(run).err()?))).collect())
+        };
+        self.directories().and_then(remove_all).unwrap_or_else(|error| vec![error])
+    }
+
+    /// Waits for the lock of the directory of all runs.
+    fn lock_runs(&self) -> io::Result<FileLock> {
+        let file = self.0.join(RUNS_LOCK);
+        FileLock::acquire(&file).map_err(|error| error_at(&file, &error))
     }
 
     /// All runs with records, the newest first; those that began in the same millisecond by id, descending.
@@ -316,6 +326,8 @@ impl StoredRun {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -337,7 +349,7 @@ mod tests {
         let write = |run: &Path| replace_file(&run.join(RUN_RECORD), b"{}");
         let made = output.make_run("r", |run| {
             write(run)?;
-            output.remove_unfinished()?;
+            assert!(output.remove_unfinished().is_empty());
             assert!(run.is_dir(), "its process is alive");
             assert_eq!(output.runs()?, []);
             Ok::<_, io::Error>(())
@@ -348,14 +360,50 @@ mod tests {
         assert!(output.make_run("s", |run| write(run).and(Err(io::Error::other("no disk")))).is_err());
         assert_eq!(count(), 1, "nothing is left");
 
-        replace_file(&output.run_directory(".s.0123.tmp/locks/unfinished.lock"), b"").unwrap();
-        write(&output.run_directory(".s.0123.tmp/s")).unwrap();
-        write(&output.run_directory(".t.0123.tmp")).unwrap();
-        assert_eq!(output.directories_newest_first().unwrap().len(), 1);
-        output.remove_unfinished().unwrap();
-        assert_eq!(count(), 1);
+        replace_file(&output.run_directory(".s.0123456789abcdef.tmp/locks/unfinished.lock"), b"").unwrap();
+        write(&output.run_directory(".s.0123456789abcdef.tmp/s")).unwrap();
+        write(&output.run_directory(".t.0123456789abcdef.tmp")).unwrap();
+        write(&output.run_directory(".u.tmp")).unwrap();
+        assert_eq!(output.directories_newest_first().unwrap().len(), 2, "`.u.tmp` is a run");
+        assert!(output.remove_unfinished().is_empty());
+        assert_eq!(count(), 2);
         output.run("r").unwrap().remove().unwrap();
-        assert_eq!(count(), 0);
+        assert_eq!(count(), 1);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_cannot_be_removed_keeps_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = OutputDirectory::new(directory.path());
+        let [stuck, left] = ["a", "b"].map(|id| output.run_directory(&format!(".{id}.0123456789abcdef.tmp")));
+        fs::create_dir_all(&stuck).unwrap();
+        fs::create_dir_all(&left).unwrap();
+        // Whether it is in use is not known.
+        std::os::unix::fs::symlink("locks", stuck.join(LOCKS)).unwrap();
+        let problems = output.remove_unfinished();
+        assert!(matches!(&problems[..], [problem] if problem.to_string().contains(".a.0123")), "{problems:?}");
+        assert!(stuck.exists() && !left.exists());
+    }
+
+    #[test]
+    fn a_run_that_is_being_made_is_kept_by_others_that_remove_what_is_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = OutputDirectory::new(directory.path());
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    assert!(output.remove_unfinished().is_empty());
+                }
+            });
+            let made: Vec<io::Result<()>> = (0..300)
+                .map(|id| output.make_run(&format!("r{id}"), |run| replace_file(&run.join(RUN_RECORD), b"{}")))
+                .collect();
+            is_done.store(true, Ordering::Relaxed);
+            assert!(made.iter().all(Result::is_ok), "{made:?}");
+        });
+        assert_eq!(output.runs_newest_first().unwrap().len(), 300);
     }
 
     #[test]
@@ -381,8 +429,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let run = StoredRun(directory.path().to_owned());
         let trial = "suites/s/cases/c-12345678/trial-000";
-        let left = [".run.json.7-0.tmp", "locks/.x.owner.0123.tmp", &format!("{trial}/.result.json.12.tmp")];
-        let kept = ["run.json", "x.tmp", ".hidden", &format!("{trial}/workspace/.of.agent.tmp")];
+        let temporary = |name: &str| format!("{name}.0123456789abcdef.tmp");
+        let left = [".run.json", "locks/.x.owner", &format!("{trial}/.result.json")].map(temporary);
+        let of_agent = temporary(&format!("{trial}/workspace/.of.agent"));
+        let kept = ["run.json", "x.tmp", ".x.tmp", ".hidden", &of_agent];
         let dead = "suites/s/cases/d-12345678/trial-000";
         for file in [trial, dead]
             .map(|trial| format!("{trial}/started.json"))
@@ -391,7 +441,7 @@ mod tests {
         {
             replace_file(&directory.path().join(file), b"").unwrap();
         }
-        for file in left.iter().chain(&kept) {
+        for file in left.iter().map(String::as_str).chain(kept) {
             replace_file(&directory.path().join(file), b"").unwrap();
         }
         let lock = FileLock::acquire(&directory.path().join("locks/c.lock")).unwrap();

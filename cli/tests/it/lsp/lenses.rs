@@ -129,7 +129,9 @@ fn what_nextest_shows_of_a_test_that_passed_says_whether_its_case_was_skipped() 
         )
     };
     let said = |outputs: &[String], status: i32| {
-        package.write("bin/output", &outputs.concat());
+        let passed = outputs.iter().filter(|output| output.contains(" PASS [")).count();
+        let summary = format!("     Summary [   0.026s] {passed} tests run: {passed} passed, 0 skipped\n");
+        package.write("bin/output", &(outputs.concat() + &summary));
         said_after(&package, &format!("cat bin/output >&2; exit {status}"))
     };
     let skip = |test: &str| {
@@ -142,9 +144,17 @@ fn what_nextest_shows_of_a_test_that_passed_says_whether_its_case_was_skipped() 
     assert_eq!(said(&[skip("a::shop::refund"), pass("b::shop::refund")], 0), "refund: passed", "one of two has run");
     assert_eq!(said(&[fail("shop::refund"), pass("shop::refund")], 0), "refund: passed", "in its second attempt");
     assert_eq!(said(&[fail("shop::refund"), fail("shop::refund")], 100), "refund: did not pass");
+    let with_one_thread = pass("shop::refund").replace(" ... ok", " ... evaluation passed: shop/refund\n    ok");
+    assert_eq!(
+        said(&[with_one_thread], 0),
+        "refund: passed",
+        "nextest captures the output of tests, and libtest does not"
+    );
     assert_eq!(said(&[], 0), "refund: no test of this case was found");
     assert_eq!(said(&["error: no tests to run\n".to_owned()], 4), "refund: no test of this case was found");
     assert_eq!(said(&["error: expected `;`\n".to_owned()], 101), "refund: did not pass");
+    let unknown = "error: unexpected argument '--ignore-default-filter' found\n".to_owned();
+    assert_eq!(said(&[unknown], 2), "refund: nextest 0.9.77 or later is needed");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use evalsuite_schema::json::json;
 
 use super::client::Client;
 use super::suites::{self, REFUND};
+#[cfg(unix)]
+use crate::package::Package;
 
 #[test]
 fn an_unsaved_text_has_the_problems_that_check_finds_once_it_is_saved() {
@@ -141,7 +143,7 @@ fn files_that_appear_and_disappear_on_the_disk_are_seen() {
 #[test]
 fn files_that_other_programs_write_are_seen_without_the_client() {
     let package = suites::cases();
-    let mut client = Client::open(package.root(), json!({}));
+    let mut client = looking_every(50, &package);
     assert_eq!(client.diagnostics(), []);
     let mut published = |path: &str| {
         let params = client.wait_for("textDocument/publishDiagnostics")["params"].clone();
@@ -157,7 +159,43 @@ fn files_that_other_programs_write_are_seen_without_the_client() {
     assert_ne!(published(new), 0);
     fs::remove_dir_all(package.root().join("suites/shop/cases/late")).expect("the case");
     assert_eq!(published(new), 0);
+    let suite = "suites/plain/EVAL.yaml";
+    let made = "target/plain/EVAL.yaml";
+    package.write(made, "tests:\n  - { id: a, inptu: Hi, assertions: [{ type: equals, value: x }] }\n");
+    fs::rename(package.root().join("target/plain"), package.root().join("suites/plain")).expect("a directory");
+    assert_ne!(published(suite), 0, "a new suite");
+    fs::remove_dir_all(package.root().join("suites/plain")).expect("the suite");
+    assert_eq!(published(suite), 0, "it is gone, and nobody expects it");
     client.shut_down();
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_other_programs_write_are_seen_while_the_client_sends_messages() {
+    let package = suites::cases();
+    let mut client = looking_every(400, &package);
+    assert_eq!(client.diagnostics(), []);
+    package.write("suites/shop/cases/refund/case.yaml", &suites::REFUND.replace("input", "inptu"));
+    let changed = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !client.diagnostics().is_empty()
+    });
+    assert!(changed);
+    client.shut_down();
+}
+
+/// A client that does not tell which files change, and wants the server to look at them after so many milliseconds.
+#[cfg(unix)]
+fn looking_every(milliseconds: u64, package: &Package) -> Client {
+    let mut client = Client::start(package.root(), &[]);
+    let folders = json!([{ "uri": client.uri(""), "name": "package" }]);
+    let options = json!({ "lookMilliseconds": milliseconds });
+    client.request(
+        "initialize",
+        json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders, "initializationOptions": options }),
+    );
+    client.notify("initialized", json!({}));
+    client
 }
 
 #[test]
