@@ -46,10 +46,10 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { folder: "cli/src/lsp", order: LSP },
 ];
 
-/// The only circles of modules in one folder: a value that contains objects of values, a trait with its writer and its reader, the two sides of a subscriber,
-/// and the grading of a made-up result with its conversation.
+/// The only circles of modules in one folder: a value that contains objects of values, a trait with its reader, the two sides of a subscriber, and
+/// the grading of a made-up result with its conversation.
 const IN_PARTS: &[&[&str]] =
-    &[&["conversation", "grading"], &["subscriber", "thread_scope"], &["data", "writer"], &["object", "value"]];
+    &[&["conversation", "grading"], &["subscriber", "thread_scope"], &["data", "reader"], &["object", "value"]];
 
 /// The largest number of lines that `lib.rs` or `main.rs` of a crate may have.
 const LONGEST_ROOT: usize = 120;

@@ -147,7 +147,7 @@ fn texts_that_are_not_filled_in_are_told() {
     assert_eq!(problems(prompt), ["1:56 E090 `{{ a }}` is not filled in: `prompt` is not a text of the case"]);
     let line = "assertions: [{type: code-grader, command: 'x {{ a }} {{ .b }}'}]";
     assert_eq!(problems(line), ["1:58 E090 `{{ a }}` is not filled in: `command` is not a text of the case"]);
-    for (key, column) in [("maximums: {'{{ a }}': 0}", 64), ("expected: [{args: {'x {{ a }}': 0}}]", 73)] {
+    for (key, column) in [("maximums: {'{{ a }}': 0}", 64), ("expected: [{args: {'x {{ a }}': 0}}]", 72)] {
         let tools = format!("assertions: [{{type: tool-trajectory, {key}}}]");
         assert_eq!(
             problems(&tools),
