@@ -63,7 +63,7 @@ fn a_new_grader_touches_three_files() {
     copy_workspace(&package);
     edit(&package, "schema/src/grader/text_graders.rs", |text| format!("{text}{SETTINGS}"));
     edit(&package, "schema/src/grader/mod.rs", |text| {
-        let text = insert_after(text, "pub use text::{", "MaxWords, ");
+        let text = insert_after(text, "pub use text_graders::{", "MaxWords, ");
         insert_after(&text, "$generate! {", ROW)
     });
     edit(&package, "runtime/src/grade/text_graders.rs", |text| format!("{text}{GRADING}"));
